@@ -1,0 +1,33 @@
+package io.tabletrelay.core.config;
+
+/**
+ * How much a pipe may store, and in which pieces.
+ *
+ * @param segmentBytes size at which a log goes on in a new segment file
+ * @param maxEventBytes largest payload of one event
+ * @param maxBytes most bytes of log files a pipe may have; 0 = unlimited
+ * @param maxEvents most unsettled events a pipe may have; 0 = unlimited
+ * @param diskReserveBytes free space on the file system that appends never use
+ */
+public record StoreConfig(long segmentBytes, int maxEventBytes, long maxBytes, long maxEvents, long diskReserveBytes) {
+    public static final StoreConfig DEFAULT = new StoreConfig(64L << 20, 4 << 20, 0, 0, 64L << 20);
+
+    public StoreConfig {
+        require("segment-bytes", segmentBytes, 1L << 20, 1L << 30);
+        require("max-event-bytes", maxEventBytes, 1, 16L << 20);
+        require("max-bytes", maxBytes, 0, Long.MAX_VALUE);
+        require("max-events", maxEvents, 0, Long.MAX_VALUE);
+        require("disk-reserve", diskReserveBytes, 0, Long.MAX_VALUE);
+        if (maxBytes > 0 && maxBytes < 4 * segmentBytes) {
+            throw new IllegalArgumentException(
+                    "max-bytes=" + maxBytes + " must be at least four segments: segment-bytes=" + segmentBytes
+                            + "; lower segment-bytes or raise max-bytes");
+        }
+    }
+
+    private static void require(String key, long value, long least, long most) {
+        if (value < least || value > most) {
+            throw new IllegalArgumentException(key + "=" + value + " must be from " + least + " to " + most);
+        }
+    }
+}

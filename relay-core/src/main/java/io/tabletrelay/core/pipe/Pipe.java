@@ -1,0 +1,42 @@
+package io.tabletrelay.core.pipe;
+
+import io.tabletrelay.api.Appended;
+import io.tabletrelay.api.Payload;
+import io.tabletrelay.api.PipeName;
+import io.tabletrelay.api.ProducerSequence;
+import io.tabletrelay.core.delivery.DeliverySink;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One pipe, as sockets and HTTP see it: each call hands a command to the pipe's transfer thread and returns.
+ *
+ * <p>Threading: thread-safe. No call waits. Results complete on the transfer thread: do not block in what is chained to
+ * them, and do not throw.
+ */
+public interface Pipe {
+    PipeName name();
+
+    /**
+     * Appends all payloads or none.
+     *
+     * @return completes when the events are durable at the pipe's level; fails with RelayException
+     */
+    CompletionStage<Appended> append(List<Payload> payloads, @Nullable ProducerSequence sequence);
+
+    /** Asks for the pipe for this connection; the sink is told whether it is bound or refused. Once per connection. */
+    ConsumerLink bind(DeliverySink sink);
+
+    /** What the pipe is and how far its consumer is; completes once all commands given before it are done. */
+    CompletionStage<PipeStatus> status();
+
+    /** Where one event is. */
+    CompletionStage<EventState> stateOf(long id);
+
+    /** The highest sequence stored for that producer; 0: none. */
+    CompletionStage<Long> lastSequence(String producer);
+
+    /** Up to {@code limit} dead letters with numbers above {@code after}, oldest first. */
+    CompletionStage<List<DeadLetter>> deadLetters(long after, int limit);
+}

@@ -1,0 +1,41 @@
+package io.tabletrelay.core.pipe;
+
+import io.tabletrelay.api.Durability;
+
+/**
+ * A pipe at one moment.
+ *
+ * <p>Threading: immutable.
+ *
+ * @param epoch tells one pipe of this name from an earlier one
+ * @param state {@code OPENING}, {@code OPEN} or {@code FAILED}
+ * @param reason why the pipe is FAILED or not accepting, empty otherwise
+ * @param firstId lowest id kept
+ * @param lastId highest id given
+ * @param voidIds ids up to lastId that no event will ever have
+ * @param floor highest id up to which every id is settled
+ * @param settled settled ids up to lastId, void ones not counted
+ * @param deliveredUpTo highest id delivered so far
+ * @param inFlight delivered, not settled, on the wire or at the consumer
+ * @param waiting to be delivered again, now or later
+ * @param deadLetters given up so far
+ * @param diskBytes bytes of the pipe's files
+ * @param consumer true while a consumer is bound
+ */
+public record PipeStatus(
+        String name,
+        long epoch,
+        String state,
+        String reason,
+        Durability durability,
+        long firstId,
+        long lastId,
+        long voidIds,
+        long floor,
+        long settled,
+        long deliveredUpTo,
+        int inFlight,
+        int waiting,
+        long deadLetters,
+        long diskBytes,
+        boolean consumer) {}

@@ -1,0 +1,70 @@
+package io.tabletrelay.core.store;
+
+import io.tabletrelay.api.ProducerSequence;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A pipe's events in the order of their ids: 1, 2, 3 …, for ever.
+ *
+ * <p>An id is <em>void</em> when no event will ever have it (a group cut short by a crash, a tail lost to a power cut).
+ *
+ * <p>Threading: confined to the pipe's transfer thread, but for the methods that say I/O thread: those may block on the
+ * disk and run one at a time. What the log can do without the disk it does on the transfer thread.
+ */
+public interface EventLog extends AutoCloseable {
+    /** The lowest id that is still kept, or {@code lastId() + 1} when there is none. */
+    long firstId();
+
+    /** The highest id ever given, void ones included; 0: none yet. */
+    long lastId();
+
+    /** The highest id that is durable at the pipe's level. Confirmations and deliveries wait for it. */
+    long durableId();
+
+    /** Returns the first id from {@code id} on that is not void; up to {@code lastId() + 1}. */
+    long skipVoid(long id);
+
+    /** How many ids up to {@link #lastId} are void. */
+    long voidIds();
+
+    /** Bytes that the log's files take on disk. */
+    long diskBytes();
+
+    /** False: appending this group would have to wait for the disk; call {@link #makeRoomFor} first. */
+    boolean hasRoomFor(EventGroup group);
+
+    /** True: little room is left, and {@link #allocateAhead} should run before it is used up. */
+    boolean lowOnRoom();
+
+    /** Allocates room ahead of the writer; appends may go on meanwhile. I/O thread. */
+    void allocateAhead();
+
+    /**
+     * Makes room for the group: starts a segment, allocates space, raises the id mark. The transfer thread must not append
+     * meanwhile. I/O thread.
+     *
+     * @throws StoreException with STORAGE_FULL, PIPE_FULL or TOO_LARGE when there cannot be room; nothing has changed then
+     */
+    void makeRoomFor(EventGroup group);
+
+    /**
+     * Appends the group and returns its first id; the others follow it. Needs room, see {@link #hasRoomFor}.
+     *
+     * @throws StoreException if the log is damaged; it takes no further appends then
+     */
+    long append(EventGroup group);
+
+    /** The highest sequence stored for that producer; 0: none. */
+    long lastSequence(String producer);
+
+    /** Ids that this publish was given when it was stored, or null when that is not remembered. */
+    @Nullable
+    IdRange idsOf(ProducerSequence sequence);
+
+    /** A reader of its own, standing before the first event. */
+    EventTailer openTailer();
+
+    /** Closes the files. I/O thread; nothing else may be called afterwards. */
+    @Override
+    void close();
+}

@@ -1,0 +1,47 @@
+package io.tabletrelay.core.store;
+
+import java.nio.ByteBuffer;
+import java.util.Map;
+
+/**
+ * Reads a log forward. It stands on one event at a time; what its accessors return is overwritten by the next step.
+ *
+ * <p>Threading: confined to the pipe's transfer thread.
+ */
+public interface EventTailer extends AutoCloseable {
+    /** What a step found. */
+    enum Step {
+        /** The next event, whole and checked. */
+        EVENT,
+        /** Ids {@link #id} to {@link #lastId} should be there and cannot be read; the next step goes on behind them. */
+        DAMAGED,
+        /** Nothing more that is durable, for now. */
+        END
+    }
+
+    /** The next step reads the first event from this id on. */
+    void moveTo(long id);
+
+    /** Goes one event further, past void ids. */
+    Step next();
+
+    /** The event's id; after DAMAGED the first id lost. */
+    long id();
+
+    /** The event's id; after DAMAGED the last id lost. */
+    long lastId();
+
+    /** When the event was appended, ms since the epoch. */
+    long appendedAtMillis();
+
+    /** The event's payload, from position to limit; read-only. */
+    ByteBuffer payload();
+
+    String contentType();
+
+    /** The event's headers, decoded anew at each call. */
+    Map<String, String> headers();
+
+    @Override
+    void close();
+}

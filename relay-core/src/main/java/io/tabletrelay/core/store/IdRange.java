@@ -1,0 +1,16 @@
+package io.tabletrelay.core.store;
+
+/**
+ * The ids from first to last, both included.
+ *
+ * <p>Threading: immutable.
+ */
+public record IdRange(long first, long last) {
+    public long size() {
+        return last - first + 1;
+    }
+
+    public boolean contains(long id) {
+        return id >= first && id <= last;
+    }
+}
