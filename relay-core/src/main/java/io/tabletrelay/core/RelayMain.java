@@ -76,6 +76,8 @@ public final class RelayMain implements Runnable {
         System.setProperty("chronicle.analytics.disable", "true");
         System.setProperty("chronicle.announcer.disable", "true");
         System.setProperty("chronicle.disk.monitor.disable", "true");
+        // it takes itself for a part of a build, and creates target or /tmp/target: nothing can be created here
+        System.setProperty("project.build.directory", "/dev/null");
     }
 
     static CommandLine commandLine(Map<String, String> environment) {
