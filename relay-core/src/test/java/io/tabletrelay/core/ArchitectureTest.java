@@ -48,6 +48,8 @@ class ArchitectureTest {
             .definedBy("io.tabletrelay.core.metrics")
             .layer("config")
             .definedBy("io.tabletrelay.core.config")
+            .layer("client")
+            .definedBy("io.tabletrelay.core.client")
             .whereLayer("server")
             .mayOnlyAccessLayers("api", "pipe", "delivery", "protocol", "plugin", "metrics", "config")
             .whereLayer("http")
@@ -65,6 +67,8 @@ class ArchitectureTest {
             .whereLayer("metrics")
             .mayOnlyAccessLayers("api")
             .whereLayer("config")
+            .mayOnlyAccessLayers("api")
+            .whereLayer("client")
             .mayOnlyAccessLayers("api")
             .whereLayer("api")
             .mayNotAccessAnyLayer();

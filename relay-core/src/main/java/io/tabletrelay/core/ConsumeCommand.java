@@ -1,0 +1,128 @@
+package io.tabletrelay.core;
+
+import io.tabletrelay.core.client.Dialect1Consumer;
+import io.tabletrelay.core.client.PayloadPrinter;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.net.URI;
+import java.time.Duration;
+import java.util.LinkedHashSet;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/**
+ * {@code relay consume}: prints a pipe's events and acks each once it is printed; connects again when the connection is
+ * lost, and prints nothing twice that it printed before.
+ *
+ * <p>Threading: confined to the thread that runs the command.
+ */
+@Command(name = "consume", description = "Prints the events of a pipe and acks each one when it is printed.")
+final class ConsumeCommand implements Callable<Integer> {
+    /** More than a consumer can have in flight. */
+    private static final int REMEMBERED_IDS = 65_536;
+
+    private static final long LONGEST_WAIT_MILLIS = 2_000;
+
+    @Mixin
+    private final ServerOption server = new ServerOption();
+
+    @Option(names = "--pipe", required = true, description = "the pipe")
+    @SuppressWarnings("NullAway.Init") // picocli sets it
+    private String pipe;
+
+    @Option(names = "--count", description = "end after so many acked events (default: go on until stopped)")
+    private long count = Long.MAX_VALUE;
+
+    @Option(
+            names = "--ws-port",
+            defaultValue = "7070",
+            description = "the relay's WebSocket port, on the host of --server (default: ${DEFAULT-VALUE})")
+    private int wsPort;
+
+    @Option(names = "--ws", paramLabel = "URL", description = "the relay's WebSocket address, instead of those two")
+    private @Nullable URI ws;
+
+    @Option(
+            names = "--retry-for",
+            paramLabel = "SECONDS",
+            defaultValue = "60",
+            description = "how long to go on without a connection (default: ${DEFAULT-VALUE})")
+    private int retrySeconds;
+
+    @Spec
+    @SuppressWarnings("NullAway.Init") // picocli sets it
+    private CommandSpec spec;
+
+    private final PayloadPrinter printer = new PayloadPrinter();
+    private final Set<Long> printedIds = new LinkedHashSet<>();
+    private final Set<Long> printedNotAckedIds = new LinkedHashSet<>();
+    private long acked;
+    private long lastConnectedNanos;
+    private long waitMillis;
+
+    @Override
+    public Integer call() throws InterruptedException {
+        URI address = ws != null ? ws : URI.create("ws://" + server.host() + ":" + wsPort);
+        PrintWriter err = spec.commandLine().getErr();
+        lastConnectedNanos = System.nanoTime();
+        while (acked < count) {
+            try (Dialect1Consumer consumer = Dialect1Consumer.connect(address, pipe)) {
+                drain(consumer);
+            } catch (IOException lost) {
+                if (waitMillis == 0) {
+                    err.println("relay: " + lost.getMessage() + "; trying again");
+                }
+                pause(lost);
+            }
+        }
+        return 0;
+    }
+
+    private void drain(Dialect1Consumer consumer) throws IOException, InterruptedException {
+        waitMillis = 0;
+        try {
+            while (acked < count) {
+                Dialect1Consumer.Delivery delivery = consumer.next();
+                print(delivery);
+                consumer.ack(delivery.id());
+                acked += printedNotAckedIds.remove(delivery.id()) ? 1 : 0;
+            }
+        } finally {
+            lastConnectedNanos = System.nanoTime();
+        }
+    }
+
+    private void print(Dialect1Consumer.Delivery delivery) {
+        PrintWriter out = spec.commandLine().getOut();
+        if (printedIds.add(delivery.id())) {
+            printedNotAckedIds.add(delivery.id());
+            out.println(printer.print(delivery.payload()));
+            forgetOldest();
+        }
+        if (out.checkError()) {
+            throw new CommandException(
+                    RelayMain.FAILED, "cannot print: standard output is closed; the last event is not acked");
+        }
+    }
+
+    private void forgetOldest() {
+        if (printedIds.size() > REMEMBERED_IDS) {
+            printedIds.remove(printedIds.iterator().next());
+        }
+    }
+
+    private void pause(IOException lost) throws InterruptedException {
+        if (System.nanoTime() - lastConnectedNanos
+                >= Duration.ofSeconds(retrySeconds).toNanos()) {
+            throw new CommandException(RelayMain.UNREACHABLE, String.valueOf(lost.getMessage()));
+        }
+        waitMillis = Math.min(Math.max(50, waitMillis * 2), LONGEST_WAIT_MILLIS);
+        Thread.sleep(waitMillis);
+    }
+}

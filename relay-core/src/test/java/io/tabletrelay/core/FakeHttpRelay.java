@@ -1,0 +1,109 @@
+package io.tabletrelay.core;
+
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/**
+ * The relay's HTTP API as far as the command line uses it, storing bodies by sequence; can lose answers and refuse.
+ *
+ * <p>Threading: thread-safe by its monitor.
+ */
+final class FakeHttpRelay implements AutoCloseable {
+    private final HttpServer server;
+    private final List<String> bodies = new ArrayList<>();
+    private final List<String> queries = new ArrayList<>();
+    private int answersToLose;
+    private int busyAnswers;
+    private String badEvent = "";
+
+    FakeHttpRelay() throws IOException {
+        server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        server.createContext("/v1/pipes/plant/events", this::publish);
+        server.createContext("/v1/pipes/plant/producers/", this::producer);
+        server.start();
+    }
+
+    URI address() {
+        return URI.create("http://127.0.0.1:" + server.getAddress().getPort());
+    }
+
+    synchronized List<String> bodies() {
+        return List.copyOf(bodies);
+    }
+
+    synchronized List<String> queries() {
+        return List.copyOf(queries);
+    }
+
+    /** The next answers are not sent, though what they answer is stored. */
+    synchronized void loseAnswers(int answers) {
+        answersToLose = answers;
+    }
+
+    synchronized void beBusy(int answers) {
+        busyAnswers = answers;
+    }
+
+    /** A body with this text is refused at its second line. */
+    synchronized void refuse(String text) {
+        badEvent = text;
+    }
+
+    private synchronized void publish(HttpExchange exchange) throws IOException {
+        queries.add(exchange.getRequestURI().getQuery());
+        Map<String, String> query = Stream.of(
+                        exchange.getRequestURI().getQuery().split("&"))
+                .map(pair -> pair.split("=", 2))
+                .collect(Collectors.toMap(pair -> pair[0], pair -> pair[1]));
+        String body = new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8);
+        if (busyAnswers > 0) {
+            busyAnswers--;
+            answer(exchange, 429, "{\"status\":429,\"code\":\"BUSY\",\"detail\":\"too much is waiting\"}");
+            return;
+        }
+        if (!badEvent.isEmpty() && body.contains(badEvent)) {
+            answer(exchange, 400, "{\"status\":400,\"code\":\"BAD_EVENT\",\"detail\":\"bad\",\"line\":2,\"column\":1}");
+            return;
+        }
+        long sequence = Long.parseLong(query.getOrDefault("sequence", String.valueOf(bodies.size() + 1)));
+        boolean duplicate = sequence <= bodies.size();
+        if (!duplicate) {
+            bodies.add(body);
+        }
+        if (answersToLose > 0) {
+            answersToLose--;
+            exchange.close();
+            return;
+        }
+        answer(
+                exchange,
+                200,
+                "{\"firstId\":%d,\"lastId\":%d,\"count\":1,\"duplicate\":%s}".formatted(sequence, sequence, duplicate));
+    }
+
+    private synchronized void producer(HttpExchange exchange) throws IOException {
+        answer(exchange, 200, "{\"producer\":\"p\",\"lastSequence\":%d}".formatted(bodies.size()));
+    }
+
+    private static void answer(HttpExchange exchange, int status, String json) throws IOException {
+        byte[] bytes = json.getBytes(StandardCharsets.UTF_8);
+        exchange.sendResponseHeaders(status, bytes.length);
+        exchange.getResponseBody().write(bytes);
+        exchange.close();
+    }
+
+    @Override
+    public void close() {
+        server.stop(0);
+    }
+}
