@@ -44,6 +44,10 @@ final class HttpFixture implements AutoCloseable {
     private volatile Function<Published, CompletionStage<Appended>> answer = this::append;
 
     HttpFixture() {
+        this(Duration.ofSeconds(30));
+    }
+
+    HttpFixture(Duration idleTimeout) {
         Publisher publisher = (pipe, type, options, bytes, sequence) -> {
             Published one = new Published(pipe, type, options, copy(bytes), sequence);
             published.add(one);
@@ -57,7 +61,8 @@ final class HttpFixture implements AutoCloseable {
                         pipes::names,
                         pipes::find,
                         metrics,
-                        () -> List.copyOf(notReadyReasons)));
+                        () -> List.copyOf(notReadyReasons)),
+                idleTimeout);
         edge.start();
     }
 

@@ -310,6 +310,26 @@ class PublishOverHttpTest {
                 .isEqualTo("whole"));
     }
 
+    @Test
+    void aClientMayWaitForItsAppendLongerThanItMayStall() throws IOException {
+        try (HttpFixture impatient = new HttpFixture(Duration.ofMillis(200))) {
+            impatient.pipes.pipe("p").hold();
+            var waiting = impatient.postLater("/v1/pipes/p/events?type=json", "{}");
+            await().atMost(PATIENCE).until(() -> impatient.pipes.pipe("p").heldUp() == 1);
+
+            try (Socket stalled = new Socket(InetAddress.getLoopbackAddress(), impatient.edge.port())) {
+                stalled.setSoTimeout((int) PATIENCE.toMillis());
+                send(stalled, head("/v1/pipes/p/events?type=json", "Content-Length: 4") + "ab");
+                String answer = new String(stalled.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+                assertThat(answer).startsWith("HTTP/1.1 408 ").contains("receivedBytes=2");
+            }
+
+            assertThat(waiting).isNotDone();
+            impatient.pipes.pipe("p").letGo();
+            assertThat(waiting.join().statusCode()).isEqualTo(200);
+        }
+    }
+
     private static boolean accepts(OutputStream out, byte[] bytes) {
         try {
             for (int i = 0; i < 100; i++) {
