@@ -63,7 +63,7 @@ public final class RelayPublisher implements Publisher, AutoCloseable {
     private final ThreadPoolExecutor pool;
     private final SerializerLanes lanes;
     private final AtomicLong outstandingBytes = new AtomicLong();
-    private final Set<CompletableFuture<Appended>> outstanding = ConcurrentHashMap.newKeySet();
+    private final Set<Publish> outstanding = ConcurrentHashMap.newKeySet();
     private volatile boolean closed;
 
     /**
@@ -102,31 +102,34 @@ public final class RelayPublisher implements Publisher, AutoCloseable {
             Map<String, String> options,
             ByteBuffer bytes,
             @Nullable ProducerSequence sequence) {
-        long costBytes = (long) bytes.remaining() + OVERHEAD_BYTES;
-        CompletableFuture<Appended> result = new CompletableFuture<>();
+        Publish publish;
         try {
-            Publish publish = new Publish(
-                    serializers.serializer(sourceType), new SourceEvent(pipe, bytes, options), sequence, result);
-            reserve(pipe, costBytes);
-            admit(result, costBytes);
-            if (sequence == null) {
-                inSerializerOrder(publish, () -> {});
-            } else {
-                lanes.enter(new ProducerLane(pipe, sequence.producer()), ended -> inSerializerOrder(publish, ended));
-            }
+            GuardedSerializer serializer = serializers.serializer(sourceType);
+            publish = new Publish(serializer, new SourceEvent(pipe, bytes, options), sequence);
+            admit(publish);
         } catch (RelayException e) {
-            result.completeExceptionally(e);
+            return CompletableFuture.failedStage(e);
         }
-        return result.minimalCompletionStage();
+        if (sequence == null) {
+            inSerializerOrder(publish, () -> {});
+        } else {
+            lanes.enter(new ProducerLane(pipe, sequence.producer()), ended -> inSerializerOrder(publish, ended));
+        }
+        return publish.result.minimalCompletionStage();
     }
 
-    /** Takes no more, waits a while for what is on its way, and answers the rest with STOPPING. */
     @Override
     public void close() {
+        close(CLOSE_TIMEOUT);
+    }
+
+    /** Takes no more, waits that long for what is on its way, and answers the rest with STOPPING. */
+    void close(Duration grace) {
         closed = true;
         try {
-            CompletableFuture.allOf(outstanding.toArray(CompletableFuture<?>[]::new))
-                    .get(CLOSE_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
+            CompletableFuture.allOf(
+                            outstanding.stream().map(publish -> publish.result).toArray(CompletableFuture<?>[]::new))
+                    .get(grace.toMillis(), TimeUnit.MILLISECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (ExecutionException e) {
@@ -135,38 +138,53 @@ public final class RelayPublisher implements Publisher, AutoCloseable {
             log.warn(
                     "publishes were not done in time: publishes={}, timeout={}; they are answered with STOPPING",
                     outstanding.size(),
-                    CLOSE_TIMEOUT);
+                    grace);
         }
         pool.shutdownNow();
-        outstanding.forEach(result -> result.completeExceptionally(stopping()));
+        outstanding.forEach(publish -> fail(publish, stopping()));
     }
 
-    private void reserve(PipeName pipe, long costBytes) {
-        if (costBytes > maxOutstandingBytes) {
+    /** Counts the publish as outstanding, or throws if there is no room for it. */
+    private void admit(Publish publish) {
+        long bytes = publish.costBytes;
+        if (bytes > maxOutstandingBytes) {
             throw new RelayException(
                     ErrorCode.TOO_LARGE,
-                    "event is too large: pipe=" + pipe + ", bytes=" + costBytes + ", limit=" + maxOutstandingBytes);
+                    "event is too large: pipe=" + publish.event.pipe() + ", bytes=" + bytes + ", limit="
+                            + maxOutstandingBytes);
         }
-        long before = outstandingBytes.getAndAdd(costBytes);
-        if (before + costBytes > maxOutstandingBytes) {
-            outstandingBytes.addAndGet(-costBytes);
+        long before = outstandingBytes.getAndAdd(bytes);
+        if (before + bytes > maxOutstandingBytes) {
+            outstandingBytes.addAndGet(-bytes);
             throw new RelayException(
                     ErrorCode.BUSY,
-                    "event not taken: pipe=" + pipe + ", outstandingBytes=" + before + ", limit=" + maxOutstandingBytes
-                            + "; try again soon");
+                    "event not taken: pipe=" + publish.event.pipe() + ", outstandingBytes=" + before + ", limit="
+                            + maxOutstandingBytes + "; try again soon");
+        }
+        outstanding.add(publish);
+        if (closed && leave(publish)) {
+            throw stopping();
         }
     }
 
-    // two futures are the same only if they are one
-    @SuppressWarnings("CollectionUndefinedEquality")
-    private void admit(CompletableFuture<Appended> result, long costBytes) {
-        outstanding.add(result);
-        var unused = result.whenComplete((appended, failure) -> {
-            outstanding.remove(result);
-            outstandingBytes.addAndGet(-costBytes);
-        });
-        if (closed) {
-            throw stopping();
+    /** Returns false if the publish had been answered before. */
+    private boolean leave(Publish publish) {
+        boolean first = outstanding.remove(publish);
+        if (first) {
+            outstandingBytes.addAndGet(-publish.costBytes);
+        }
+        return first;
+    }
+
+    private void succeed(Publish publish, Appended appended) {
+        if (leave(publish)) {
+            publish.result.complete(appended);
+        }
+    }
+
+    private void fail(Publish publish, Throwable failure) {
+        if (leave(publish)) {
+            publish.result.completeExceptionally(failure);
         }
     }
 
@@ -186,17 +204,15 @@ public final class RelayPublisher implements Publisher, AutoCloseable {
 
     private void run(Publish publish, Runnable ended) {
         try {
-            if (!publish.result.isDone()) {
+            if (outstanding.contains(publish)) {
                 append(publish);
             }
         } catch (RelayException e) {
-            publish.result.completeExceptionally(e);
+            fail(publish, e);
         } catch (Throwable e) {
             log.error("publish broke: pipe={}", publish.event.pipe(), e);
-            publish.result.completeExceptionally(new RelayException(
-                    ErrorCode.INTERNAL,
-                    "publish broke: pipe=" + publish.event.pipe() + "; the relay's log has the details",
-                    e));
+            String message = "publish broke: pipe=" + publish.event.pipe() + "; the relay's log has the details";
+            fail(publish, new RelayException(ErrorCode.INTERNAL, message, e));
         } finally {
             ended.run();
         }
@@ -205,15 +221,15 @@ public final class RelayPublisher implements Publisher, AutoCloseable {
     private void append(Publish publish) {
         List<Payload> payloads = serialize(publish);
         if (payloads.isEmpty()) {
-            publish.result.complete(new Appended(0, 0, false, durability));
+            succeed(publish, new Appended(0, 0, false, durability));
             return;
         }
         CompletionStage<Appended> appended = pipes.apply(publish.event.pipe()).append(payloads, publish.sequence);
         var unused = appended.whenComplete((ids, failure) -> {
             if (failure == null) {
-                publish.result.complete(ids);
+                succeed(publish, ids);
             } else {
-                publish.result.completeExceptionally(causeOf(failure));
+                fail(publish, causeOf(failure));
             }
         });
     }
@@ -251,11 +267,25 @@ public final class RelayPublisher implements Publisher, AutoCloseable {
         };
     }
 
-    private record Publish(
-            GuardedSerializer serializer,
-            SourceEvent event,
-            @Nullable ProducerSequence sequence,
-            CompletableFuture<Appended> result) {}
+    /**
+     * One publish that is not answered yet.
+     *
+     * <p>Threading: immutable, but for its result.
+     */
+    private static final class Publish {
+        private final GuardedSerializer serializer;
+        private final SourceEvent event;
+        private final @Nullable ProducerSequence sequence;
+        private final long costBytes;
+        private final CompletableFuture<Appended> result = new CompletableFuture<>();
+
+        Publish(GuardedSerializer serializer, SourceEvent event, @Nullable ProducerSequence sequence) {
+            this.serializer = serializer;
+            this.event = event;
+            this.sequence = sequence;
+            this.costBytes = (long) event.bytes().remaining() + OVERHEAD_BYTES;
+        }
+    }
 
     private record ProducerLane(PipeName pipe, String producer) {}
 

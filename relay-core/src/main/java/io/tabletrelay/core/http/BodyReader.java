@@ -4,10 +4,12 @@ import io.tabletrelay.api.ErrorCode;
 import io.tabletrelay.api.RelayException;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.http.HttpHeaderValue;
+import org.eclipse.jetty.http.HttpStatus;
 import org.eclipse.jetty.io.Content;
 import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.util.Callback;
@@ -137,10 +139,19 @@ final class BodyReader implements Runnable {
                 waits ? exchange.callback() : Callback.from(() -> request.demand(this), exchange.callback()::failed));
     }
 
+    /** The client stalls or is gone. */
     private void broken(Content.Chunk chunk) {
         giveBack();
-        Throwable failure = chunk.getFailure();
-        exchange.callback().failed(failure == null ? new IllegalStateException("body broke off") : failure);
+        if (refused) {
+            exchange.callback().failed(chunk.getFailure());
+            return;
+        }
+        int status = chunk.getFailure() instanceof TimeoutException
+                ? HttpStatus.REQUEST_TIMEOUT_408
+                : HttpStatus.BAD_REQUEST_400;
+        exchange.problem(
+                Problem.of(status, "body did not come whole: receivedBytes=" + length + "; send it again"),
+                exchange.callback());
     }
 
     private void giveBack() {

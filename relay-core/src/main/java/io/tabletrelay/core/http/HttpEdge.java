@@ -36,6 +36,13 @@ public final class HttpEdge implements AutoCloseable {
     private final ServerConnector connector;
 
     public HttpEdge(HttpConfig config, RelayView relay) {
+        this(config, relay, IDLE_TIMEOUT);
+    }
+
+    /**
+     * @param idleTimeout how long a client may keep the server waiting; the client may wait for as long as it likes
+     */
+    HttpEdge(HttpConfig config, RelayView relay, Duration idleTimeout) {
         this.config = config;
         QueuedThreadPool threads = new QueuedThreadPool(MAX_THREADS, 4);
         threads.setName("relay-http");
@@ -44,7 +51,7 @@ public final class HttpEdge implements AutoCloseable {
         this.connector = new ServerConnector(server, 1, 1, new HttpConnectionFactory(configuration()));
         connector.setHost(config.host());
         connector.setPort(config.port());
-        connector.setIdleTimeout(IDLE_TIMEOUT.toMillis());
+        connector.setIdleTimeout(idleTimeout.toMillis());
         server.addConnector(connector);
         server.addBean(new NetworkConnectionLimit(MAX_CONNECTIONS, connector));
         server.setErrorHandler(new ErrorAnswers());

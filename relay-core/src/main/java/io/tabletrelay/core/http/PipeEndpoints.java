@@ -23,7 +23,7 @@ final class PipeEndpoints {
     private static final int DEFAULT_LIMIT = 100;
     private static final int MAX_LIMIT = 1_000;
     /** A pipe that is busy for longer is listed as such, so that it does not hide the others. */
-    private static final long STATUS_TIMEOUT_SECONDS = 5;
+    private static final long STATUS_TIMEOUT_SECONDS = 2;
 
     private final RelayView relay;
 
