@@ -13,7 +13,7 @@ import java.util.function.IntSupplier;
  * a few, acks on the new connection what it got on the old one, and records when it is certain that an ack was read.
  *
  * <p>That is certain when more events came on a connection than its window permits without the ack, and, for acks sent
- * before a BIND, when READY came.
+ * before a BIND, when the first event came.
  *
  * <p>Threading: thread-safe; consumes on a thread of its own from the constructor until {@link #close}.
  */
@@ -70,8 +70,7 @@ public final class TestConsumer implements AutoCloseable {
             throw new IOException("not bound: pipe=" + pipe);
         }
         bindings.incrementAndGet();
-        early.forEach(history::ackRead);
-        new Connection(client).consume();
+        new Connection(client, early).consume();
     }
 
     /** How often the pipe was bound to it. */
@@ -98,12 +97,14 @@ public final class TestConsumer implements AutoCloseable {
     /** One bound connection: which lines were sent for how many frames. */
     private final class Connection {
         private final RawClient client;
+        private final List<Long> early;
         private final List<Long> ackedByLine = new ArrayList<>();
         private int frames;
         private int linesRead;
 
-        Connection(RawClient client) {
+        Connection(RawClient client, List<Long> early) {
             this.client = client;
+            this.early = early;
         }
 
         void consume() throws IOException {
@@ -127,6 +128,9 @@ public final class TestConsumer implements AutoCloseable {
                 if (id > 0) {
                     history.ackRead(id);
                 }
+            }
+            if (frames == 1) {
+                early.forEach(history::ackRead);
             }
             history.delivered(frame.eventId(), frame.event());
             held.add(frame.eventId());

@@ -29,11 +29,18 @@ public final class TestProducer implements AutoCloseable {
     private volatile long lastStored;
     private volatile @Nullable String failure;
 
+    /** The producer's thread alone uses these. */
+    private URI address;
+
+    private RelayHttp http;
+
     /** Starts publishing; the supplier says where the relay is right now. */
     public TestProducer(Feed feed, Supplier<URI> server, History history) {
         this.feed = feed;
         this.server = server;
         this.history = history;
+        address = server.get();
+        http = new RelayHttp(address);
         thread = new Thread(this::run, "producer-" + feed.producer());
         thread.setDaemon(true);
         thread.start();
@@ -80,21 +87,15 @@ public final class TestProducer implements AutoCloseable {
         if (feed.asIs()) {
             history.publishing(body);
         }
-        URI address = server.get();
-        RelayHttp http = new RelayHttp(address);
         while (!closed) {
-            if (!server.get().equals(address)) {
-                address = server.get();
-                http = new RelayHttp(address);
-            }
             try {
                 confirmed(
-                        http.publish(
-                                feed.pipe(),
-                                feed.type(),
-                                Map.of(),
-                                body,
-                                new ProducerSequence(feed.producer(), sequence)),
+                        http().publish(
+                                        feed.pipe(),
+                                        feed.type(),
+                                        Map.of(),
+                                        body,
+                                        new ProducerSequence(feed.producer(), sequence)),
                         body);
                 return true;
             } catch (RefusedException refused) {
@@ -107,6 +108,16 @@ public final class TestProducer implements AutoCloseable {
             Thread.sleep(RETRY_MILLIS);
         }
         return false;
+    }
+
+    /** The client of the relay that runs now: made anew only where that has changed. */
+    private RelayHttp http() {
+        URI now = server.get();
+        if (!now.equals(address)) {
+            address = now;
+            http = new RelayHttp(now);
+        }
+        return http;
     }
 
     private void confirmed(RelayHttp.Stored stored, ByteBuffer body) {

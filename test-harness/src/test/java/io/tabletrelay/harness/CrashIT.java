@@ -146,13 +146,7 @@ class CrashIT {
 
     private static Feed feed(String producer) {
         return new Feed(
-                PIPE,
-                producer,
-                "json",
-                sequence -> payload(producer, sequence),
-                true,
-                Long.MAX_VALUE,
-                Duration.ofMillis(2));
+                PIPE, producer, "json", sequence -> payload(producer, sequence), true, Long.MAX_VALUE, Duration.ZERO);
     }
 
     private static ByteBuffer payload(String producer, long sequence) {

@@ -48,6 +48,7 @@ final class TransferLoop implements ConsumerLine.Listener {
     private final PipeMetrics metrics;
     private final DiskQueue diskTasks;
     private final ConsumerLine line;
+    private final ArrayDeque<Consumer> bindsBeforeOpen = new ArrayDeque<>();
     private final ArrayDeque<Appends.Waiting> publishesBeforeOpen = new ArrayDeque<>();
     private final ArrayDeque<Runnable> linesBeforeOpen = new ArrayDeque<>();
     private final ArrayDeque<Query> queriesBeforeOpen = new ArrayDeque<>();
@@ -132,14 +133,17 @@ final class TransferLoop implements ConsumerLine.Listener {
         }
     }
 
-    /** While the relay is stopping nobody is bound any more: the connection is closed with 1012 soon. */
+    /** Waits until the pipe is open; once the relay is stopping nobody is bound any more. */
     void bind(Consumer consumer) {
-        if (!stopping) {
+        if (open == null) {
+            bindsBeforeOpen.add(consumer);
+        } else if (!stopping) {
             line.join(consumer, now());
         }
     }
 
     void gone(Consumer consumer) {
+        bindsBeforeOpen.remove(consumer);
         line.gone(consumer, now());
     }
 
@@ -321,6 +325,9 @@ final class TransferLoop implements ConsumerLine.Listener {
         }
         if (holder != null) {
             opened.subscription().attach(holder);
+        }
+        for (Consumer waiting = bindsBeforeOpen.poll(); waiting != null; waiting = bindsBeforeOpen.poll()) {
+            bind(waiting);
         }
         for (Appends.Waiting p = publishesBeforeOpen.poll(); p != null; p = publishesBeforeOpen.poll()) {
             opened.appends().add(p);

@@ -175,15 +175,29 @@ class TransferLoopTest {
     }
 
     @Test
-    void acksThatComeBeforeThePipeIsOpenCountOnceItIs() {
+    void readyIsSaidOnlyWhenThePipeIsOpen() {
+        brokenOpens = 1;
+        loop.bind(consumer);
+        turn();
+        assertThat(sink.said).isEmpty();
+        settle();
+        assertThat(loop.status().state()).isEqualTo("FAILED");
+        assertThat(sink.said).isEmpty();
+
+        nowNanos += SECOND;
+        settle();
+        assertThat(sink.said).containsExactly("bound");
+    }
+
+    @Test
+    void acksThatComeWhileThePipeIsDownCountOnceItIsOpenAgain() {
         loop.bind(consumer);
         append(null, "a", "b");
         settle();
-        assertThat(sink.ids).containsExactly(1L, 2L);
-        reopen();
-        loop.bind(consumer);
-
+        loop.fail(new InternalError("a fault occurred in an unsafe memory access"));
+        settle();
         loop.lines(consumer, new long[] {2});
+        nowNanos += SECOND;
         settle();
 
         assertThat(sink.ids).containsExactly(1L, 2L, 1L);
