@@ -43,27 +43,9 @@ record CellParser(TimeParser times) {
         }
     }
 
-    /**
-     * The type of a column of which these are the fields that are not empty: BOOLEAN or DOUBLE if all agree, else STRING;
-     * STRING too for numbers that a DOUBLE would change.
-     */
-    TabletType infer(Iterable<String> fields) {
-        boolean bools = true;
-        boolean numbers = true;
-        boolean none = true;
-        for (String field : fields) {
-            String text = field.strip();
-            bools = bools && bool(text) != null;
-            numbers = numbers && isExactNumber(text);
-            none = false;
-        }
-        if (none) {
-            return TabletType.STRING;
-        }
-        return bools ? TabletType.BOOLEAN : numbers ? TabletType.DOUBLE : TabletType.STRING;
-    }
-
-    private boolean isExactNumber(String text) {
+    /** Whether a DOUBLE says all that the field says. */
+    boolean isExactNumber(String field) {
+        String text = field.strip();
         if (parse(TabletType.DOUBLE, text) == null || CODE.matcher(text).matches()) {
             return false;
         }

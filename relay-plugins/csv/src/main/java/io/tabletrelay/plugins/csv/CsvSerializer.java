@@ -5,7 +5,6 @@ import io.tabletrelay.api.serializer.EventSerializer;
 import io.tabletrelay.api.serializer.PayloadSink;
 import io.tabletrelay.api.serializer.SerializerContext;
 import io.tabletrelay.api.serializer.SourceEvent;
-import io.tabletrelay.api.tablet.TabletCodec;
 
 /**
  * A header row and rows, in UTF-8, fields separated by commas and quoted where they must be, become tablets of
@@ -25,7 +24,6 @@ import io.tabletrelay.api.tablet.TabletCodec;
 public final class CsvSerializer implements EventSerializer {
     private static final String JSON = "application/json";
 
-    private final TabletCodec codec = new TabletCodec();
     private int maxPayloads = Integer.MAX_VALUE;
 
     @Override
@@ -51,16 +49,15 @@ public final class CsvSerializer implements EventSerializer {
     @Override
     public void serialize(SourceEvent event, PayloadSink sink) throws BadEventException {
         CsvOptions options = CsvOptions.of(event);
-        TypedRows rows = TypedRows.of(CsvTable.parse(SourceText.decode(event.bytes())), options);
-        int rowsPerPayload = options.target() == CsvOptions.Target.JSON ? 1 : options.rowsPerTablet();
-        rows.refuseMoreThan((long) maxPayloads * rowsPerPayload);
-        for (int first = 0; first < rows.count(); first += rowsPerPayload) {
-            if (options.target() == CsvOptions.Target.JSON) {
-                sink.add(JSON, rows.json(first));
-            } else {
-                int end = (int) Math.min(rows.count(), (long) first + rowsPerPayload);
-                sink.add(TabletCodec.CONTENT_TYPE, codec.encode(rows.tablet(options.device(), first, end)));
-            }
+        CsvTable table = CsvTable.of(SourceText.decode(event.bytes()));
+        if (options.target() == CsvOptions.Target.JSON) {
+            CsvSchema schema = CsvSchema.of(table, options, maxPayloads);
+            table.forEachRow(row -> sink.add(JSON, schema.json(row)));
+        } else {
+            CsvSchema schema = CsvSchema.of(table, options, (long) maxPayloads * options.rowsPerTablet());
+            TabletRows rows = new TabletRows(schema, options, sink);
+            table.forEachRow(rows);
+            rows.flush();
         }
     }
 }

@@ -7,18 +7,20 @@ import de.siegmar.fastcsv.reader.FieldMismatchStrategy;
 import io.tabletrelay.api.serializer.BadEventException;
 import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A header and rows of as many fields each. Empty lines are skipped.
+ * A header and rows of as many fields each. Rows are read anew in each pass, so that a large text needs no large heap.
+ * Empty lines are skipped.
  *
  * <p>Threading: immutable.
  *
  * @param header the columns' names, without surrounding spaces
  */
-record CsvTable(SourceText text, List<String> header, List<Row> rows) {
+record CsvTable(SourceText text, List<String> header) {
     private static final char QUOTE = '"';
 
     /**
@@ -51,26 +53,50 @@ record CsvTable(SourceText text, List<String> header, List<Row> rows) {
         }
     }
 
-    static CsvTable parse(SourceText text) throws BadEventException {
-        List<Row> rows = new ArrayList<>();
+    /** Takes one row after the other. */
+    interface RowVisitor {
+        void visit(Row row) throws BadEventException;
+    }
+
+    static CsvTable of(SourceText text) throws BadEventException {
         RowHandler handler = new RowHandler();
         try {
+            Iterator<Row> rows = reader(handler, text).iterator();
+            if (!rows.hasNext()) {
+                throw text.problem(0, "no header row; the first row must name the columns");
+            }
+            return new CsvTable(text, header(text, rows.next()));
+        } catch (CsvParseException e) {
+            throw broken(handler, e);
+        }
+    }
+
+    /** Shows the visitor each row behind the header, up to one that is refused. */
+    void forEachRow(RowVisitor visitor) throws BadEventException {
+        RowHandler handler = new RowHandler();
+        Row last = null;
+        try {
             for (Row row : reader(handler, text)) {
-                rows.add(row);
-                refuseRagged(text, rows.get(0), row);
+                if (last != null) {
+                    refuseRagged(row);
+                    visitor.visit(row);
+                }
+                last = row;
             }
         } catch (CsvParseException e) {
-            if (e.getCause() instanceof Error error) {
-                throw error;
-            }
-            throw BadEventException.atLine(
-                    handler.line(), 1, "something follows a field's closing quote in the record that begins here");
+            throw broken(handler, e);
         }
-        if (rows.isEmpty()) {
-            throw text.problem(0, "no header row; the first row must name the columns");
+        if (last != null) {
+            refuseOpenQuote(last);
         }
-        refuseOpenQuote(text, rows.get(rows.size() - 1));
-        return new CsvTable(text, header(text, rows.get(0)), List.copyOf(rows.subList(1, rows.size())));
+    }
+
+    private static BadEventException broken(RowHandler handler, CsvParseException e) {
+        if (e.getCause() instanceof Error error) {
+            throw error;
+        }
+        return BadEventException.atLine(
+                handler.line(), 1, "something follows a field's closing quote in the record that begins here");
     }
 
     /** Lets pass what is refused here, where its place is known. */
@@ -82,7 +108,7 @@ record CsvTable(SourceText text, List<String> header, List<Row> rows) {
                 .build(handler, text.value());
     }
 
-    private static void refuseRagged(SourceText text, Row header, Row row) throws BadEventException {
+    private void refuseRagged(Row row) throws BadEventException {
         if (row.size() != header.size()) {
             throw text.problem(
                     row.offset(0), "row does not fit the header: fields=" + row.size() + ", columns=" + header.size());
@@ -106,7 +132,7 @@ record CsvTable(SourceText text, List<String> header, List<Row> rows) {
     }
 
     /** The library takes the end of the text for the closing quote: a cut-off file would pass. */
-    private static void refuseOpenQuote(SourceText text, Row last) throws BadEventException {
+    private void refuseOpenQuote(Row last) throws BadEventException {
         if (last.lastIsQuoted) {
             int offset = last.offset(last.size() - 1);
             String field = text.value().substring(offset);

@@ -265,7 +265,7 @@ class CsvSerializerTest {
         BadEventException refusal = refusal("t,a\n" + "1,1\n".repeat(7), Map.of("rows", "2"));
 
         assertThat(refusal)
-                .hasMessage("line 8, column 1: too many rows for one request: rows=7, limit=6;"
+                .hasMessage("line 8, column 1: too many rows for one request: limit=6;"
                         + " send fewer at once or put more into one tablet with the option rows");
     }
 

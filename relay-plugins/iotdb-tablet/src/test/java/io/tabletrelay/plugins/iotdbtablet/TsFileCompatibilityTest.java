@@ -5,13 +5,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.tabletrelay.api.tablet.Tablet;
 import io.tabletrelay.api.tablet.TabletCodec;
 import io.tabletrelay.api.tablet.TabletType;
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.LocalDate;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -29,6 +33,8 @@ class TsFileCompatibilityTest {
             TabletType.DATE,
             TabletType.BLOB,
             TabletType.STRING);
+
+    private static final Map<String, TsFileLibrary> LIBRARIES = new HashMap<>();
 
     private final TabletCodec codec = new TabletCodec();
 
@@ -51,6 +57,14 @@ class TsFileCompatibilityTest {
         }
     }
 
+    @AfterAll
+    static void close() throws IOException {
+        for (TsFileLibrary library : LIBRARIES.values()) {
+            library.close();
+        }
+        LIBRARIES.clear();
+    }
+
     @ParameterizedTest
     @CsvSource({
         "2.0.3, 0, NONE", "2.0.3, 1, NONE", "2.0.3, 1, ALL", "2.0.3, 8, FIRST_ROW", "2.0.3, 19, LAST_COLUMN",
@@ -64,9 +78,9 @@ class TsFileCompatibilityTest {
         rows.forEach(row -> builder.row((Long) row.get(0), ours(row)));
         ByteBuffer bytes = codec.encode(builder.build());
 
-        try (TsFileLibrary library = new TsFileLibrary(version)) {
-            assertThat(library.read(copy(bytes))).usingRecursiveComparison().isEqualTo(rows);
-        }
+        List<List<@Nullable Object>> read = library(version).read(copy(bytes));
+
+        assertThat(read).usingRecursiveComparison().isEqualTo(rows);
     }
 
     @ParameterizedTest
@@ -77,16 +91,23 @@ class TsFileCompatibilityTest {
     })
     void weReadWhatTheLibraryWrites(String version, int rowCount, Nulls nulls) throws Exception {
         List<List<@Nullable Object>> rows = rows(rowCount, nulls);
-        byte[] bytes;
-        try (TsFileLibrary library = new TsFileLibrary(version)) {
-            bytes = library.write(TYPES.stream().map(TabletType::name).toList(), rows);
-        }
+        byte[] bytes =
+                library(version).write(TYPES.stream().map(TabletType::name).toList(), rows);
 
         Tablet tablet = codec.decode(ByteBuffer.wrap(bytes));
 
         assertThat(tablet.target()).isEqualTo("root.sg.d1");
         assertThat(tablet.columns()).hasSize(TYPES.size()).extracting("type").isEqualTo(TYPES);
         assertThat(theirs(tablet)).usingRecursiveComparison().isEqualTo(rows);
+    }
+
+    private static TsFileLibrary library(String version) throws IOException {
+        TsFileLibrary library = LIBRARIES.get(version);
+        if (library == null) {
+            library = new TsFileLibrary(version);
+            LIBRARIES.put(version, library);
+        }
+        return library;
     }
 
     /** In the libraries' terms: text as bytes. */
