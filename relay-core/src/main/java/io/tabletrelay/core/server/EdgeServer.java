@@ -144,8 +144,8 @@ final class EdgeServer extends WebSocketServer {
         @Override
         public ByteChannel wrapChannel(SocketChannel socketChannel, SelectionKey key) throws IOException {
             if (ending || open.size() >= surroundings.config().maxConnections()) {
-                socketChannel.close();
                 surroundings.events().connectionRefused();
+                socketChannel.close();
                 throw new IOException("socket not taken: open=" + open.size());
             }
             EdgeSocket socket = (EdgeSocket) key.attachment();

@@ -114,8 +114,12 @@ final class RawClient implements AutoCloseable {
         return client;
     }
 
+    static byte[] request() {
+        return REQUEST.getBytes(StandardCharsets.US_ASCII);
+    }
+
     private void handshake() throws IOException {
-        bytes(REQUEST.getBytes(StandardCharsets.US_ASCII));
+        bytes(request());
         String status = httpAnswer();
         if (!status.startsWith("HTTP/1.1 101 ")) {
             throw new IOException("handshake refused: " + status);
@@ -222,7 +226,7 @@ final class RawClient implements AutoCloseable {
         }
     }
 
-    /** Reads on to the close frame and answers it. */
+    /** Reads on to the close frame. */
     Frame expectClose() throws IOException {
         Frame frame = next();
         while (frame != null && frame.opcode() != CLOSE) {
@@ -236,6 +240,12 @@ final class RawClient implements AutoCloseable {
 
     boolean atEnd() throws IOException {
         return next() == null;
+    }
+
+    void readToTheEnd() throws IOException {
+        while (next() != null) {
+            // whatever was on its way
+        }
     }
 
     /** Proves that the connection lives and that everything sent before has been read. */

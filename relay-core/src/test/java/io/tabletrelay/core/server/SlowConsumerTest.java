@@ -1,0 +1,122 @@
+package io.tabletrelay.core.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.tabletrelay.core.config.ServerConfig;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class SlowConsumerTest {
+    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final int MAX_UNSENT_BYTES = 256 * 1024;
+    private static final int EVENT_BYTES = 50_000;
+    private static final ServerConfig IMPATIENT = new ServerConfig(
+            "127.0.0.1",
+            0,
+            100,
+            Duration.ofSeconds(60),
+            Duration.ofSeconds(20),
+            Duration.ofSeconds(60),
+            MAX_UNSENT_BYTES,
+            Duration.ofSeconds(1));
+
+    private final EdgeRig rig = new EdgeRig(IMPATIENT);
+
+    @AfterEach
+    void stopWithNothingLogged() {
+        rig.close();
+        assertThat(rig.logged).isEmpty();
+    }
+
+    @Test
+    void aConsumerThatDoesNotReadIsBoundedAndThenCutOff() throws IOException {
+        try (RawClient client = RawClient.openWithSmallBuffer(rig.port());
+                RawClient other = RawClient.bound(rig.port(), "q")) {
+            client.line("BIND:p");
+            client.expectText("READY");
+            StubPipe.Link link = rig.pipe("p").link();
+            StubPipe.Link otherLink = rig.pipe("q").link();
+
+            long mostUnsent = 0;
+            for (int id = 1; link.gone.get() == 0; id++) {
+                if (link.sink.writable()) {
+                    long given = link.sink.deliver(id, ByteBuffer.allocate(EVENT_BYTES));
+                    link.sink.flush();
+                    mostUnsent = Math.max(mostUnsent, given - link.sink.writtenBytes());
+                } else {
+                    otherLink.sink.deliver(id, ByteBuffer.allocate(8));
+                    otherLink.sink.flush();
+                    assertThat(other.expect(RawClient.BINARY).eventId()).isEqualTo(id);
+                }
+            }
+
+            assertThat(mostUnsent).isBetween((long) MAX_UNSENT_BYTES, MAX_UNSENT_BYTES + EVENT_BYTES + 100L);
+            assertThat(link.gone).hasValue(1);
+            assertThat(rig.counts.slowCut).hasValue(1);
+            assertThat(rig.logged)
+                    .singleElement()
+                    .asString()
+                    .startsWith("WARN slow consumer cut off")
+                    .contains("pipe=p");
+        }
+        rig.forgetLogged();
+    }
+
+    @Test
+    void aConsumerThatReadsSlowlyIsKeptAndGetsEverything() throws Exception {
+        int events = 150;
+        try (RawClient client = RawClient.openWithSmallBuffer(rig.port())) {
+            client.line("BIND:p");
+            client.expectText("READY");
+            StubPipe.Link link = rig.pipe("p").link();
+            Thread reader = new Thread(() -> readSlowly(client, events), "slow-reader");
+            reader.start();
+
+            int waits = 0;
+            for (int id = 1; id <= events; id++) {
+                if (!link.sink.writable()) {
+                    waits++;
+                    int before = link.writables.get();
+                    await().atMost(PATIENCE).until(() -> link.writables.get() > before || link.sink.writable());
+                }
+                link.sink.deliver(id, ByteBuffer.allocate(EVENT_BYTES));
+                link.sink.flush();
+            }
+            reader.join();
+
+            assertThat(waits).isPositive();
+            assertThat(link.writables).hasValueGreaterThan(0);
+            assertThat(link.gone).hasValue(0);
+            client.sync();
+        }
+    }
+
+    private static void readSlowly(RawClient client, int events) {
+        try {
+            for (int id = 1; id <= events; id++) {
+                assertThat(client.expect(RawClient.BINARY).eventId()).isEqualTo(id);
+                await().pollDelay(Duration.ofMillis(20)).until(() -> true);
+            }
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @Test
+    void anIdleConsumerIsNotSlow() throws IOException {
+        try (RawClient client = RawClient.bound(rig.port(), "p")) {
+            StubPipe.Link link = rig.pipe("p").link();
+            await().pollDelay(Duration.ofMillis(1_500)).until(() -> true);
+
+            link.sink.deliver(1, ByteBuffer.allocate(10));
+            link.sink.flush();
+
+            assertThat(client.expect(RawClient.BINARY).eventId()).isEqualTo(1);
+            assertThat(link.gone).hasValue(0);
+        }
+    }
+}
