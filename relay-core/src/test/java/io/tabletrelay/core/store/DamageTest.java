@@ -55,6 +55,45 @@ class DamageTest {
     }
 
     @Test
+    void aPowerCutThatKeptSomeSectorsAndLostOthersSettlesNothingThatWasNotSettled() throws IOException {
+        Path file = folder.resolve("ring.settled");
+        BitSet settled = new BitSet();
+        SettledIds ids = SettledIds.open(file, 1, 0, MAX_SPREAD_IDS);
+        settleSome(ids, 1, 30_000, settled);
+        byte[] before = Files.readAllBytes(file);
+        settleSome(ids, 30_001, 41_000, settled);
+        byte[] after = Files.readAllBytes(file);
+
+        int sectorBytes = 512;
+        for (int kept = 0; kept < 1 << 8; kept++) {
+            byte[] mixed = before.clone();
+            for (int sector = 0; sector < 8; sector++) {
+                if ((kept & 1 << sector) != 0) {
+                    System.arraycopy(after, sector * sectorBytes, mixed, sector * sectorBytes, sectorBytes);
+                }
+            }
+            put(file, mixed);
+            SettledIds mix = SettledIds.open(file, 1, 41_000, MAX_SPREAD_IDS);
+
+            assertThat(mix.damagedFile()).isNull();
+            for (int id = settled.nextClearBit(1); id <= 41_100; id = settled.nextClearBit(id + 1)) {
+                assertThat(mix.isSettled(id)).as("kept=%d, id=%d", kept, id).isFalse();
+            }
+        }
+        assertThat(SettledIds.open(file, 1, 0, MAX_SPREAD_IDS).floor()).isEqualTo(settled.nextClearBit(1) - 1L);
+    }
+
+    private static void settleSome(SettledIds ids, int first, int last, BitSet settled) {
+        for (int id = first; id <= last; id++) {
+            ids.raiseDeliveredUpTo(id);
+            if (id < 29_000 || id % 11 != 0) {
+                ids.settle(id);
+                settled.set(id);
+            }
+        }
+    }
+
+    @Test
     void aRingOfAnyOtherLengthIsSetAside() throws IOException {
         Path file = folder.resolve("ring.settled");
         SettledIds ids = SettledIds.open(file, 1, 0, MAX_SPREAD_IDS);
