@@ -119,8 +119,8 @@ class PipeDeletionTest {
         Path notes = Files.createFile(folder.resolve("notes"));
         Random random = new Random(7);
         long lastEpoch = 0;
-        for (int kill = 0; kill < 8; kill++) {
-            long enough = Files.size(notes) + 30 + random.nextInt(600);
+        for (int kill = 0; kill < 6; kill++) {
+            long enough = Files.size(notes) + 30 + random.nextInt(400);
             try (ChildJvm child = ChildJvm.start(Deleting.class, data.toString(), notes.toString())) {
                 await("the child has deleted for a while")
                         .atMost(Duration.ofSeconds(60))
