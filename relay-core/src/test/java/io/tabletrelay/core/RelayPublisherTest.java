@@ -58,8 +58,7 @@ class RelayPublisherTest {
                 Providers.of(
                         folder, EventSerializer.class, TestSerializers.Shared.class, TestSerializers.PerPipe.class),
                 new SerializerContext(1 << 20, 4096));
-        publisher = new RelayPublisher(
-                serializers, pipes::pipe, metrics, Durability.PROCESS, 4, MAX_OUTSTANDING_BYTES);
+        publisher = new RelayPublisher(serializers, pipes::pipe, metrics, Durability.PROCESS, 4, MAX_OUTSTANDING_BYTES);
     }
 
     @AfterEach
@@ -101,7 +100,8 @@ class RelayPublisherTest {
             assertThat(pipes.pipe(PLANT).stored().stream()
                             .filter(event -> event.startsWith(producer, 1))
                             .map(event -> (int) event.charAt(2)))
-                    .containsExactlyElementsOf(IntStream.rangeClosed(1, 50).boxed().toList());
+                    .containsExactlyElementsOf(
+                            IntStream.rangeClosed(1, 50).boxed().toList());
         }
     }
 
@@ -170,8 +170,7 @@ class RelayPublisherTest {
         CompletionStage<Appended> second = publish("shared", Map.of(), half, null);
 
         RelayException busy = failed(publish("shared", Map.of(), half, null));
-        await().atMost(Duration.ofSeconds(20))
-                .until(() -> pipes.pipe(PLANT).heldUp() == 2);
+        await().atMost(Duration.ofSeconds(20)).until(() -> pipes.pipe(PLANT).heldUp() == 2);
         pipes.pipe(PLANT).letGo();
 
         assertThat(busy.code()).isEqualTo(ErrorCode.BUSY);
@@ -184,7 +183,8 @@ class RelayPublisherTest {
         String most = "x".repeat((int) MAX_OUTSTANDING_BYTES - 600);
 
         for (int i = 0; i < 5; i++) {
-            assertThat(failed(publish("shared", Map.of("do", "refuse-at-byte"), most, null)).code())
+            assertThat(failed(publish("shared", Map.of("do", "refuse-at-byte"), most, null))
+                            .code())
                     .isEqualTo(ErrorCode.BAD_EVENT);
         }
 
@@ -220,8 +220,8 @@ class RelayPublisherTest {
     @Test
     void closingAnswersWhatDoesNotEndInTime() {
         pipes.pipe(PLANT).hold();
-        RelayPublisher impatient = new RelayPublisher(
-                serializers, pipes::pipe, metrics, Durability.PROCESS, 1, MAX_OUTSTANDING_BYTES);
+        RelayPublisher impatient =
+                new RelayPublisher(serializers, pipes::pipe, metrics, Durability.PROCESS, 1, MAX_OUTSTANDING_BYTES);
         CompletionStage<Appended> stuck = impatient.publish(PLANT, "shared", bytes("x"));
 
         impatient.close(Duration.ofMillis(50));

@@ -101,13 +101,11 @@ class LookingOverHttpTest {
     @Test
     void deadLettersAreShownInPages() {
         for (int number = 1; number <= 3; number++) {
-            http.pipes
-                    .pipe("plant")
-                    .bury(new DeadLetter(number, 10L + number, "max-deliveries", 20, "nack", 1_000, 5));
+            http.pipes.pipe("plant").bury(new DeadLetter(number, 10L + number, "max-deliveries", 20, "nack", 1_000, 5));
         }
 
-        JsonNode letters = json(http.get("/v1/pipes/plant/dead-letters?after=1&limit=1"))
-                .get("deadLetters");
+        JsonNode letters =
+                json(http.get("/v1/pipes/plant/dead-letters?after=1&limit=1")).get("deadLetters");
 
         assertThat(letters).hasSize(1);
         assertThat(letters.get(0).get("eventId").asLong()).isEqualTo(12);
@@ -192,8 +190,7 @@ class LookingOverHttpTest {
                 HttpEdge second = edge(taken.getLocalPort())) {
             assertThatThrownBy(second::start)
                     .isInstanceOfSatisfying(
-                            RelayException.class,
-                            e -> assertThat(e.code()).isEqualTo(ErrorCode.CANNOT_START))
+                            RelayException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.CANNOT_START))
                     .hasMessageContaining("127.0.0.1:" + taken.getLocalPort())
                     .hasMessageContaining("--http-port")
                     .hasMessageNotContaining("\n");

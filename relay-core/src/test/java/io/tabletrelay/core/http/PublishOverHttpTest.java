@@ -71,7 +71,8 @@ class PublishOverHttpTest {
                 .isEqualTo(200);
         assertThat(waiting).noneMatch(CompletableFuture::isDone);
         http.pipes.pipe("slow").letGo();
-        assertThat(waiting).allSatisfy(answer -> assertThat(answer.join().statusCode()).isEqualTo(200));
+        assertThat(waiting)
+                .allSatisfy(answer -> assertThat(answer.join().statusCode()).isEqualTo(200));
     }
 
     @Test
@@ -149,7 +150,19 @@ class PublishOverHttpTest {
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "a/b", "..", ".", "%", "a%2Fb", ";x=1", "a b", "Anlage № 7", "\"<>|^`{}\\", "?#&=+", "☃", "a//b", "~'*"
+                "a/b",
+                "..",
+                ".",
+                "%",
+                "a%2Fb",
+                ";x=1",
+                "a b",
+                "Anlage № 7",
+                "\"<>|^`{}\\",
+                "?#&=+",
+                "☃",
+                "a//b",
+                "~'*"
             })
     void anyPrintableNameWorksInThePath(String name) {
         String encoded = URLEncoder.encode(name, StandardCharsets.UTF_8)
@@ -170,7 +183,8 @@ class PublishOverHttpTest {
         "%C3%28, BAD_REQUEST, utf-8",
     })
     void aNameThatCannotBeOneIsRefused(String encoded, String code, String detail) throws IOException {
-        String answer = raw(head("/v1/pipes/" + encoded + "/events?type=json", "Connection: close", "Content-Length: 2") + "{}");
+        String answer = raw(
+                head("/v1/pipes/" + encoded + "/events?type=json", "Connection: close", "Content-Length: 2") + "{}");
 
         assertThat(answer).startsWith("HTTP/1.1 400 ").contains("\"code\":\"" + code + "\"");
         assertThat(http.published).isEmpty();
@@ -233,15 +247,16 @@ class PublishOverHttpTest {
 
         assertThat(tooLarge.statusCode()).isEqualTo(413);
         assertThat(json(tooLarge).get("code").asText()).isEqualTo("TOO_LARGE");
-        assertThat(http.published).singleElement().satisfies(one -> assertThat(one.bytes())
-                .isEqualTo(largest));
+        assertThat(http.published)
+                .singleElement()
+                .satisfies(one -> assertThat(one.bytes()).isEqualTo(largest));
     }
 
     @ParameterizedTest
     @ValueSource(ints = {MAX_REQUEST_BYTES + 1, 150_000, 2 * MAX_REQUEST_BYTES})
     void aChunkedBodyOverTheLimitIsTooLarge(int bytes) {
-        HttpResponse<String> response = http.send(HttpRequest.newBuilder(http.uri("/v1/pipes/p/events?type=json"))
-                .POST(chunked(bytes)));
+        HttpResponse<String> response = http.send(
+                HttpRequest.newBuilder(http.uri("/v1/pipes/p/events?type=json")).POST(chunked(bytes)));
 
         assertThat(response.statusCode()).isEqualTo(413);
         assertThat(http.published).isEmpty();
@@ -249,8 +264,8 @@ class PublishOverHttpTest {
 
     @Test
     void aChunkedBodyWithinTheLimitIsTaken() {
-        HttpResponse<String> response = http.send(HttpRequest.newBuilder(http.uri("/v1/pipes/p/events?type=json"))
-                .POST(chunked(MAX_REQUEST_BYTES)));
+        HttpResponse<String> response = http.send(
+                HttpRequest.newBuilder(http.uri("/v1/pipes/p/events?type=json")).POST(chunked(MAX_REQUEST_BYTES)));
 
         assertThat(response.statusCode()).isEqualTo(200);
         assertThat(http.published.get(0).bytes()).hasSize(MAX_REQUEST_BYTES);
@@ -290,8 +305,7 @@ class PublishOverHttpTest {
             send(socket, "cd");
         }
 
-        await().atMost(PATIENCE)
-                .until(() -> http.pipes.pipe("slow").stored().size() == slow.size());
+        await().atMost(PATIENCE).until(() -> http.pipes.pipe("slow").stored().size() == slow.size());
         assertThat(http.pipes.pipe("slow").stored()).containsOnly("abcd");
         for (Socket socket : slow) {
             socket.close();
@@ -306,13 +320,14 @@ class PublishOverHttpTest {
 
         assertThat(http.post("/v1/pipes/p/events?type=json", "whole").statusCode())
                 .isEqualTo(200);
-        assertThat(http.published).singleElement().satisfies(one -> assertThat(one.bytes())
-                .isEqualTo("whole"));
+        assertThat(http.published)
+                .singleElement()
+                .satisfies(one -> assertThat(one.bytes()).isEqualTo("whole"));
     }
 
     @Test
     void aClientMayWaitForItsAppendLongerThanItMayStall() throws IOException {
-        try (HttpFixture impatient = new HttpFixture(Duration.ofMillis(200))) {
+        try (HttpFixture impatient = new HttpFixture(Duration.ofSeconds(2))) {
             impatient.pipes.pipe("p").hold();
             var waiting = impatient.postLater("/v1/pipes/p/events?type=json", "{}");
             await().atMost(PATIENCE).until(() -> impatient.pipes.pipe("p").heldUp() == 1);
@@ -330,6 +345,29 @@ class PublishOverHttpTest {
         }
     }
 
+    @Test
+    void bodiesBeingReadHaveABoundTogetherAndGiveTheirRoomBack() throws IOException {
+        String path = "/v1/pipes/p/events?type=json";
+        String most = "x".repeat(MAX_REQUEST_BYTES - 1);
+        List<Socket> unfinished = new ArrayList<>();
+        for (int i = 0; i < 4; i++) {
+            Socket socket = connect();
+            unfinished.add(socket);
+            send(socket, head(path, "Content-Length: " + MAX_REQUEST_BYTES) + most);
+        }
+
+        await("there is no room for one more")
+                .atMost(PATIENCE)
+                .until(() -> http.post(path, most).statusCode() == 429);
+        for (Socket socket : unfinished) {
+            socket.close();
+        }
+
+        await("there is room again")
+                .atMost(PATIENCE)
+                .until(() -> http.post(path, most).statusCode() == 200);
+    }
+
     private static boolean accepts(OutputStream out, byte[] bytes) {
         try {
             for (int i = 0; i < 100; i++) {
@@ -343,7 +381,8 @@ class PublishOverHttpTest {
 
     /** Of unknown length, so that it is sent in chunks. */
     private static HttpRequest.BodyPublisher chunked(int bytes) {
-        return BodyPublishers.fromPublisher(BodyPublishers.ofByteArray("x".repeat(bytes).getBytes(StandardCharsets.UTF_8)));
+        return BodyPublishers.fromPublisher(
+                BodyPublishers.ofByteArray("x".repeat(bytes).getBytes(StandardCharsets.UTF_8)));
     }
 
     private String raw(String request) throws IOException {

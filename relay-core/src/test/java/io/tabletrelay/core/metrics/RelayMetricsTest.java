@@ -163,8 +163,8 @@ class RelayMetricsTest {
     @Test
     void whatIsCountedIsSeenOverJmxUntilClosed() throws JMException {
         MBeanServer server = ManagementFactory.getPlatformMBeanServer();
-        ObjectName name = new ObjectName("io.tabletrelay:name=relay_pipe_acked_events,pipe="
-                + ObjectName.quote("odd, \"*\" name"));
+        ObjectName name = new ObjectName(
+                "io.tabletrelay:name=relay_pipe_acked_events,pipe=" + ObjectName.quote("odd, \"*\" name"));
         metrics.startJmx();
 
         metrics.pipe(new PipeName("odd, \"*\" name")).acked(3);
@@ -175,7 +175,9 @@ class RelayMetricsTest {
     }
 
     private List<String> lines() {
-        return new String(metrics.prometheusText(), StandardCharsets.UTF_8).lines().toList();
+        return new String(metrics.prometheusText(), StandardCharsets.UTF_8)
+                .lines()
+                .toList();
     }
 
     private static PipeGauges gauges(long first) {

@@ -160,8 +160,7 @@ class GuardedSerializerTest {
 
         assertThat(payloads).isEmpty();
         assertThat(catchThrowableOfType(
-                        IllegalStateException.class,
-                        () -> keeps.kept.get(0).add("text/plain", ByteBuffer.allocate(1))))
+                        IllegalStateException.class, () -> keeps.kept.get(0).add("text/plain", ByteBuffer.allocate(1))))
                 .isNotNull();
     }
 
@@ -177,7 +176,8 @@ class GuardedSerializerTest {
         GuardedSerializer serializer = new GuardedSerializer(
                 "shared", opened(new TestSerializers.Shared(), context), TestSerializers.Shared::new, own, context);
 
-        Payload payload = serializer.serialize(event("x", Map.of("do", "loader"))).get(0);
+        Payload payload =
+                serializer.serialize(event("x", Map.of("do", "loader"))).get(0);
 
         assertThat(StandardCharsets.UTF_8.decode(payload.bytes()).toString()).isEqualTo("the plugin's");
         assertThat(Thread.currentThread().getContextClassLoader()).isSameAs(before);
@@ -221,8 +221,8 @@ class GuardedSerializerTest {
     }
 
     private RelayException tooLarge(Map<String, String> options, int bytes) {
-        RelayException refused = catchThrowableOfType(
-                RelayException.class, () -> shared().serialize(event("x".repeat(bytes), options)));
+        RelayException refused =
+                catchThrowableOfType(RelayException.class, () -> shared().serialize(event("x".repeat(bytes), options)));
         assertThat(refused.code()).isEqualTo(ErrorCode.TOO_LARGE);
         return refused;
     }

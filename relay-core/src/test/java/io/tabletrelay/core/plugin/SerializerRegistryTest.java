@@ -60,8 +60,7 @@ class SerializerRegistryTest {
         try (SerializerRegistry registry = load(TestSerializers.Shared.class, TestSerializers.PerPipe.class)) {
             assertThatThrownBy(() -> registry.serializer("avro"))
                     .isInstanceOfSatisfying(
-                            RelayException.class,
-                            e -> assertThat(e.code()).isEqualTo(ErrorCode.NO_SERIALIZER))
+                            RelayException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.NO_SERIALIZER))
                     .hasMessage("no serializer named 'avro': available=[per-pipe, shared]");
         }
     }

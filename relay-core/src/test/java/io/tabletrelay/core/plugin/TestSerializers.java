@@ -69,7 +69,10 @@ public final class TestSerializers {
                 case "loader" -> sink.add("text/plain", nameOfLoader());
                 default -> {
                     for (int i = 0; i < count; i++) {
-                        sink.add("text/plain", Map.of("n", String.valueOf(i)), event.bytes().duplicate());
+                        sink.add(
+                                "text/plain",
+                                Map.of("n", String.valueOf(i)),
+                                event.bytes().duplicate());
                     }
                 }
             }
