@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
 import io.tabletrelay.api.Appended;
 import io.tabletrelay.api.Durability;
 import io.tabletrelay.api.ErrorCode;
@@ -39,6 +41,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.slf4j.LoggerFactory;
 
 class RelayPublisherTest {
     private static final PipeName PLANT = new PipeName("plant");
@@ -224,7 +227,10 @@ class RelayPublisherTest {
                 new RelayPublisher(serializers, pipes::pipe, metrics, Durability.PROCESS, 1, MAX_OUTSTANDING_BYTES);
         CompletionStage<Appended> stuck = impatient.publish(PLANT, "shared", bytes("x"));
 
+        Logger log = (Logger) LoggerFactory.getLogger(RelayPublisher.class);
+        log.setLevel(Level.ERROR);
         impatient.close(Duration.ofMillis(50));
+        log.setLevel(null);
 
         assertThat(failed(stuck).code()).isEqualTo(ErrorCode.STOPPING);
     }

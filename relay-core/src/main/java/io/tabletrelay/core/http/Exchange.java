@@ -13,6 +13,8 @@ import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.util.Callback;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * One request and its answer, which is given once, now or later.
@@ -20,6 +22,7 @@ import org.eclipse.jetty.util.Callback;
  * <p>Threading: thread-safe by an atomic flag: the first answer counts.
  */
 final class Exchange {
+    private static final Logger log = LoggerFactory.getLogger(Exchange.class);
     private static final ObjectMapper JSON = JsonMapper.builder()
             .addMixIn(Durability.class, DurabilityAsWord.class)
             .build();
@@ -73,8 +76,12 @@ final class Exchange {
         answer(200, contentType, body, callback);
     }
 
-    /** Answers with a problem. */
+    /** Answers with a problem, unless there is an answer already. */
     void fail(Throwable failure) {
+        if (answered.get()) {
+            log.debug("request went wrong after its answer", failure);
+            return;
+        }
         problem(Problem.of(failure), callback);
     }
 
@@ -93,11 +100,16 @@ final class Exchange {
         if (!answered.compareAndSet(false, true)) {
             return;
         }
-        response.setStatus(status);
-        response.getHeaders().put(HttpHeader.CONTENT_TYPE, contentType);
-        response.getHeaders().put(HttpHeader.CACHE_CONTROL, "no-store");
-        response.getHeaders().put(HttpHeader.CONTENT_LENGTH, body.length);
-        response.write(true, ByteBuffer.wrap(body), whenWritten);
+        try {
+            response.setStatus(status);
+            response.getHeaders().put(HttpHeader.CONTENT_TYPE, contentType);
+            response.getHeaders().put(HttpHeader.CACHE_CONTROL, "no-store");
+            response.getHeaders().put(HttpHeader.CONTENT_LENGTH, body.length);
+            response.write(true, ByteBuffer.wrap(body), whenWritten);
+        } catch (RuntimeException e) {
+            log.debug("answer could not be sent: status={}; the client is gone", status, e);
+            whenWritten.failed(e);
+        }
     }
 
     private static byte[] bytes(Object body) {

@@ -1,6 +1,5 @@
 package io.tabletrelay.core.http;
 
-import static io.tabletrelay.core.http.HttpFixture.MAX_REQUEST_BYTES;
 import static io.tabletrelay.core.http.HttpFixture.json;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -11,7 +10,6 @@ import com.fasterxml.jackson.databind.JsonNode;
 import io.tabletrelay.api.ErrorCode;
 import io.tabletrelay.api.RelayException;
 import java.io.IOException;
-import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.net.URLEncoder;
@@ -218,148 +216,6 @@ class PublishOverHttpTest {
 
         assertThat(response.statusCode()).isEqualTo(200);
         assertThat(http.published.get(0).type()).isEqualTo("json");
-    }
-
-    @Test
-    void aCompressedBodyIsRefused() {
-        HttpResponse<String> response = http.send(HttpRequest.newBuilder(http.uri("/v1/pipes/p/events?type=json"))
-                .header("Content-Encoding", "gzip")
-                .POST(BodyPublishers.ofString("{}")));
-
-        assertThat(response.statusCode()).isEqualTo(400);
-    }
-
-    @Test
-    void anEmptyBodyIsTheSerializersBusiness() {
-        assertThat(http.post("/v1/pipes/plant/events?type=json", "").statusCode())
-                .isEqualTo(200);
-
-        assertThat(http.published.get(0).bytes()).isEmpty();
-    }
-
-    @Test
-    void theLargestBodyFitsAndOneByteMoreDoesNot() {
-        String largest = "x".repeat(MAX_REQUEST_BYTES);
-
-        assertThat(http.post("/v1/pipes/plant/events?type=json", largest).statusCode())
-                .isEqualTo(200);
-        HttpResponse<String> tooLarge = http.post("/v1/pipes/plant/events?type=json", largest + "x");
-
-        assertThat(tooLarge.statusCode()).isEqualTo(413);
-        assertThat(json(tooLarge).get("code").asText()).isEqualTo("TOO_LARGE");
-        assertThat(http.published)
-                .singleElement()
-                .satisfies(one -> assertThat(one.bytes()).isEqualTo(largest));
-    }
-
-    @ParameterizedTest
-    @ValueSource(ints = {MAX_REQUEST_BYTES + 1, 150_000, 2 * MAX_REQUEST_BYTES})
-    void aChunkedBodyOverTheLimitIsTooLarge(int bytes) {
-        HttpResponse<String> response = http.send(
-                HttpRequest.newBuilder(http.uri("/v1/pipes/p/events?type=json")).POST(chunked(bytes)));
-
-        assertThat(response.statusCode()).isEqualTo(413);
-        assertThat(http.published).isEmpty();
-    }
-
-    @Test
-    void aChunkedBodyWithinTheLimitIsTaken() {
-        HttpResponse<String> response = http.send(
-                HttpRequest.newBuilder(http.uri("/v1/pipes/p/events?type=json")).POST(chunked(MAX_REQUEST_BYTES)));
-
-        assertThat(response.statusCode()).isEqualTo(200);
-        assertThat(http.published.get(0).bytes()).hasSize(MAX_REQUEST_BYTES);
-    }
-
-    @Test
-    void aClientThatAsksBeforeItSendsIsToldAtOnce() throws IOException {
-        String answer = raw(head("/v1/pipes/p/events?type=json", "Expect: 100-continue", "Content-Length: 100000000"));
-
-        assertThat(answer).startsWith("HTTP/1.1 413 ");
-    }
-
-    @Test
-    void anEndlessBodyIsCutOff() throws IOException {
-        try (Socket socket = connect()) {
-            OutputStream out = socket.getOutputStream();
-            send(socket, head("/v1/pipes/p/events?type=json", "Transfer-Encoding: chunked"));
-            byte[] chunk = ("2000\r\n" + "x".repeat(0x2000) + "\r\n").getBytes(StandardCharsets.US_ASCII);
-
-            await("the relay stops reading").atMost(PATIENCE).until(() -> !accepts(out, chunk));
-        }
-        assertThat(http.published).isEmpty();
-    }
-
-    @Test
-    void aSlowBodyHoldsUpNobodyElse() throws IOException {
-        List<Socket> slow = new ArrayList<>();
-        for (int i = 0; i < 40; i++) {
-            Socket socket = connect();
-            slow.add(socket);
-            send(socket, head("/v1/pipes/slow/events?type=json", "Content-Length: 4") + "ab");
-        }
-
-        assertThat(http.post("/v1/pipes/quick/events?type=json", "{}").statusCode())
-                .isEqualTo(200);
-        for (Socket socket : slow) {
-            send(socket, "cd");
-        }
-
-        await().atMost(PATIENCE).until(() -> http.pipes.pipe("slow").stored().size() == slow.size());
-        assertThat(http.pipes.pipe("slow").stored()).containsOnly("abcd");
-        for (Socket socket : slow) {
-            socket.close();
-        }
-    }
-
-    @Test
-    void aBodyThatBreaksOffIsNotPublished() throws IOException {
-        try (Socket socket = connect()) {
-            send(socket, head("/v1/pipes/p/events?type=json", "Content-Length: 4") + "ab");
-        }
-
-        assertThat(http.post("/v1/pipes/p/events?type=json", "whole").statusCode())
-                .isEqualTo(200);
-        assertThat(http.published)
-                .singleElement()
-                .satisfies(one -> assertThat(one.bytes()).isEqualTo("whole"));
-    }
-
-    @Test
-    void aClientMayWaitForItsAppendLongerThanItMayStall() throws IOException {
-        try (HttpFixture impatient = new HttpFixture(Duration.ofMillis(200))) {
-            impatient.pipes.pipe("p").hold();
-            var waiting = impatient.postLater("/v1/pipes/p/events?type=json", "{}");
-            await().atMost(PATIENCE).until(() -> impatient.pipes.pipe("p").heldUp() == 1);
-
-            try (Socket stalled = new Socket(InetAddress.getLoopbackAddress(), impatient.edge.port())) {
-                stalled.setSoTimeout((int) PATIENCE.toMillis());
-                send(stalled, head("/v1/pipes/p/events?type=json", "Content-Length: 4") + "ab");
-                String answer = new String(stalled.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-                assertThat(answer).startsWith("HTTP/1.1 408 ").contains("receivedBytes=2");
-            }
-
-            assertThat(waiting).isNotDone();
-            impatient.pipes.pipe("p").letGo();
-            assertThat(waiting.join().statusCode()).isEqualTo(200);
-        }
-    }
-
-    private static boolean accepts(OutputStream out, byte[] bytes) {
-        try {
-            for (int i = 0; i < 100; i++) {
-                out.write(bytes);
-            }
-            return true;
-        } catch (IOException e) {
-            return false;
-        }
-    }
-
-    /** Of unknown length, so that it is sent in chunks. */
-    private static HttpRequest.BodyPublisher chunked(int bytes) {
-        return BodyPublishers.fromPublisher(
-                BodyPublishers.ofByteArray("x".repeat(bytes).getBytes(StandardCharsets.UTF_8)));
     }
 
     private String raw(String request) throws IOException {
