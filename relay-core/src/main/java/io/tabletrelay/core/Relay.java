@@ -1,63 +1,119 @@
 package io.tabletrelay.core;
 
-import io.tabletrelay.api.ErrorCode;
+import io.tabletrelay.api.Durability;
 import io.tabletrelay.api.Publisher;
-import io.tabletrelay.api.RelayException;
+import io.tabletrelay.api.serializer.SerializerContext;
 import io.tabletrelay.core.config.RelayConfig;
-import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
-import java.util.concurrent.CompletableFuture;
+import io.tabletrelay.core.delivery.DeliveryContext;
+import io.tabletrelay.core.http.HttpEdge;
+import io.tabletrelay.core.http.RelayView;
+import io.tabletrelay.core.metrics.RelayMetrics;
+import io.tabletrelay.core.pipe.PipeRegistry;
+import io.tabletrelay.core.plugin.SerializerRegistry;
+import io.tabletrelay.core.server.RelayServer;
+import io.tabletrelay.core.store.BootId;
+import io.tabletrelay.core.store.DataDirectory;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.List;
+import java.util.Random;
 
 /**
- * A relay without an engine: it only holds its ports.
+ * A running relay, in its own process or embedded: the one place where its parts are put together, in order, and taken apart in
+ * reverse.
  *
- * <p>Threading: thread-safe.
+ * <p>Threading: started and closed by one thread; the rest is thread-safe.
  */
 public final class Relay implements AutoCloseable {
-    private final ServerSocket ws;
-    private final ServerSocket http;
+    private static final int MAX_PAYLOADS_PER_EVENT = 4_096;
+    private static final Duration CLOSE_GRACE = Duration.ofSeconds(3);
 
-    private Relay(ServerSocket ws, ServerSocket http) {
-        this.ws = ws;
-        this.http = http;
-    }
+    private final RelayConfig config;
+    private final ArrayDeque<Runnable> closers = new ArrayDeque<>();
+    private final PipeRegistry pipes;
+    private final RelayPublisher publisher;
+    private final RelayServer server;
+    private final HttpEdge http;
+    private volatile List<String> notReadyReasons = List.of("the relay is starting");
 
+    /** Starts a relay; returns when it is ready. Throws RelayException with CANNOT_START, and leaves nothing behind, if it cannot. */
     public static Relay start(RelayConfig config) {
-        return new Relay(
-                listen(config.server().host(), config.server().port()),
-                listen(config.http().host(), config.http().port()));
+        return new Relay(config);
     }
 
-    private static ServerSocket listen(String host, int port) {
+    private Relay(RelayConfig config) {
+        this.config = config;
         try {
-            return new ServerSocket(port, 0, InetAddress.getByName(host));
-        } catch (IOException e) {
-            throw new RelayException(
-                    ErrorCode.CANNOT_START, "cannot listen: address=" + host + ":" + port + "; is the port taken?", e);
+            DataDirectory directory = DataDirectory.open(config.dataDirectory(), Clock.systemUTC(), BootId::current);
+            closers.push(directory::close);
+            RelayMetrics metrics = new RelayMetrics();
+            metrics.startJmx();
+            closers.push(metrics::close);
+            SerializerRegistry serializers = SerializerRegistry.load(
+                    Relay.class.getClassLoader(),
+                    new SerializerContext(config.store().maxEventBytes(), MAX_PAYLOADS_PER_EVENT));
+            closers.push(serializers::close);
+            DeliveryContext delivery =
+                    new DeliveryContext(config.delivery(), System::nanoTime, Clock.systemUTC(), new Random());
+            int processors = Runtime.getRuntime().availableProcessors();
+            pipes = new PipeRegistry(directory, config.store(), delivery, processors, metrics);
+            closers.push(pipes::close);
+            publisher = new RelayPublisher(
+                    serializers,
+                    pipes::pipe,
+                    metrics,
+                    Durability.PROCESS,
+                    processors,
+                    RelayPublisher.DEFAULT_MAX_OUTSTANDING_BYTES);
+            server = new RelayServer(config.server(), pipes::pipe, new EdgeCounts(metrics.edge()), System::nanoTime);
+            server.start();
+            metrics.edge().showConnections(server::connections);
+            closers.push(() -> server.stop(CLOSE_GRACE));
+            http = new HttpEdge(
+                    config.http(),
+                    new RelayView(
+                            publisher,
+                            serializers::available,
+                            pipes::names,
+                            pipes::find,
+                            metrics,
+                            () -> notReadyReasons));
+            http.start();
+            closers.push(() -> http.close(CLOSE_GRACE));
+            notReadyReasons = List.of();
+        } catch (RuntimeException e) {
+            closeAll();
+            throw e;
         }
     }
 
+    /** The port that consumers connect to. */
     public int wsPort() {
-        return ws.getLocalPort();
+        return server.port();
     }
 
     public int httpPort() {
-        return http.getLocalPort();
+        return http.port();
     }
 
+    /** Publishes without a detour over HTTP. */
     public Publisher publisher() {
-        return (pipe, sourceType, options, bytes, sequence) -> CompletableFuture.failedFuture(
-                new RelayException(ErrorCode.NO_SERIALIZER, "no serializer: type=" + sourceType));
+        return publisher;
     }
 
+    /** Stops: takes nothing more, sends nothing more, waits a while for the acks of what is in flight, then closes everything. */
     @Override
     public void close() {
-        try {
-            ws.close();
-            http.close();
-        } catch (IOException e) {
-            throw new RelayException(ErrorCode.INTERNAL, "cannot close the ports", e);
+        notReadyReasons = List.of("the relay is stopping");
+        publisher.close();
+        pipes.stopSending(config.drainTimeout().toNanos());
+        closeAll();
+    }
+
+    private void closeAll() {
+        for (Runnable closer = closers.poll(); closer != null; closer = closers.poll()) {
+            closer.run();
         }
     }
 }

@@ -31,6 +31,11 @@ public final class BadEventException extends Exception {
         return new BadEventException("byte " + byteOffset + ": " + problem, UNKNOWN, UNKNOWN, byteOffset);
     }
 
+    /** For what lies in no particular place of the bytes, such as an option that does not make sense. */
+    public static BadEventException withoutPosition(String problem) {
+        return new BadEventException(problem, UNKNOWN, UNKNOWN, UNKNOWN);
+    }
+
     public long line() {
         return line;
     }

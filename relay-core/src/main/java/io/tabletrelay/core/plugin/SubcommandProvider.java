@@ -1,7 +1,11 @@
 package io.tabletrelay.core.plugin;
 
-/** Adds a command to the command line. Found by {@link java.util.ServiceLoader}. */
+/**
+ * Adds a subcommand to the launcher from another jar, found by {@link java.util.ServiceLoader}.
+ *
+ * <p>Threading: used once, by the main thread.
+ */
 public interface SubcommandProvider {
-    /** Returns a picocli command. */
+    /** An object with the command line library's annotations. */
     Object command();
 }

@@ -27,6 +27,9 @@ public interface EventLog extends AutoCloseable {
     /** How many ids up to {@link #lastId} are void. */
     long voidIds();
 
+    /** How many ids above {@code id} and up to {@link #lastId} are void. */
+    long voidIdsAbove(long id);
+
     /** Bytes that the log's files take on disk. */
     long diskBytes();
 

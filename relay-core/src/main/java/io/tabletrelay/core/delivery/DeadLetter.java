@@ -1,4 +1,4 @@
-package io.tabletrelay.core.pipe;
+package io.tabletrelay.core.delivery;
 
 /**
  * An event that was given up.

@@ -1,4 +1,4 @@
-package io.tabletrelay.core.pipe;
+package io.tabletrelay.core.delivery;
 
 /**
  * Where one event is.

@@ -1,0 +1,4 @@
+@NullMarked
+package io.tabletrelay.api.tablet;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,293 @@
+package io.tabletrelay.core;
+
+import io.tabletrelay.api.Appended;
+import io.tabletrelay.api.Durability;
+import io.tabletrelay.api.ErrorCode;
+import io.tabletrelay.api.Payload;
+import io.tabletrelay.api.PipeName;
+import io.tabletrelay.api.ProducerSequence;
+import io.tabletrelay.api.Publisher;
+import io.tabletrelay.api.RelayException;
+import io.tabletrelay.api.serializer.SourceEvent;
+import io.tabletrelay.core.metrics.RelayMetrics;
+import io.tabletrelay.core.metrics.SerializerMetrics;
+import io.tabletrelay.core.pipe.Pipe;
+import io.tabletrelay.core.plugin.GuardedSerializer;
+import io.tabletrelay.core.plugin.SerializerRegistry;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * From a source's bytes to the pipe's append: serializes on a pool of its own and appends in the order in which a
+ * producer's publishes came. A pipe is looked up, and so made, only for an event that a serializer accepted.
+ *
+ * <p>An event of which the serializer makes nothing is answered with no ids and changes nothing: a sequence given with it
+ * is not stored, and the producer's next publish uses the same one.
+ *
+ * <p>Threading: thread-safe by its lanes and concurrent sets; its threads are made here, and ended by {@link #close}.
+ */
+public final class RelayPublisher implements Publisher, AutoCloseable {
+    /** What may be on its way at once, unless told otherwise. */
+    public static final long DEFAULT_MAX_OUTSTANDING_BYTES = 64L << 20;
+
+    private static final Logger log = LoggerFactory.getLogger(RelayPublisher.class);
+    /** What a publish costs beside its bytes, roughly. */
+    private static final int OVERHEAD_BYTES = 512;
+
+    private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(5);
+
+    private final SerializerRegistry serializers;
+    private final Function<PipeName, Pipe> pipes;
+    private final RelayMetrics metrics;
+    private final Durability durability;
+    private final long maxOutstandingBytes;
+    private final ThreadPoolExecutor pool;
+    private final SerializerLanes lanes;
+    private final AtomicLong outstandingBytes = new AtomicLong();
+    private final Set<Publish> outstanding = ConcurrentHashMap.newKeySet();
+    private volatile boolean closed;
+
+    /**
+     * @param pipes finds a pipe or makes it; called on the serializer pool
+     * @param durability what the relay's confirmations promise
+     * @param threads of the serializer pool
+     * @param maxOutstandingBytes source bytes of all publishes that are not answered yet, with some overhead for each
+     */
+    RelayPublisher(
+            SerializerRegistry serializers,
+            Function<PipeName, Pipe> pipes,
+            RelayMetrics metrics,
+            Durability durability,
+            int threads,
+            long maxOutstandingBytes) {
+        this.serializers = serializers;
+        this.pipes = pipes;
+        this.metrics = metrics;
+        this.durability = durability;
+        this.maxOutstandingBytes = maxOutstandingBytes;
+        this.pool = new ThreadPoolExecutor(
+                threads,
+                threads,
+                0,
+                TimeUnit.SECONDS,
+                new LinkedBlockingQueue<>(),
+                daemons(),
+                new ThreadPoolExecutor.DiscardPolicy());
+        this.lanes = new SerializerLanes(pool);
+    }
+
+    @Override
+    public CompletionStage<Appended> publish(
+            PipeName pipe,
+            String sourceType,
+            Map<String, String> options,
+            ByteBuffer bytes,
+            @Nullable ProducerSequence sequence) {
+        Publish publish;
+        try {
+            GuardedSerializer serializer = serializers.serializer(sourceType);
+            publish = new Publish(serializer, new SourceEvent(pipe, bytes, options), sequence);
+            admit(publish);
+        } catch (RelayException e) {
+            return CompletableFuture.failedStage(e);
+        }
+        if (sequence == null) {
+            inSerializerOrder(publish, () -> {});
+        } else {
+            lanes.enter(new ProducerLane(pipe, sequence.producer()), ended -> inSerializerOrder(publish, ended));
+        }
+        return publish.result.minimalCompletionStage();
+    }
+
+    @Override
+    public void close() {
+        close(CLOSE_TIMEOUT);
+    }
+
+    /** Takes no more, waits that long for what is on its way, and answers the rest with STOPPING. */
+    void close(Duration grace) {
+        closed = true;
+        try {
+            CompletableFuture.allOf(
+                            outstanding.stream().map(publish -> publish.result).toArray(CompletableFuture<?>[]::new))
+                    .get(grace.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (ExecutionException e) {
+            log.debug("a publish failed while the relay was stopping", e);
+        } catch (TimeoutException e) {
+            log.warn(
+                    "publishes were not done in time: publishes={}, timeout={}; they are answered with STOPPING",
+                    outstanding.size(),
+                    grace);
+        }
+        pool.shutdownNow();
+        outstanding.forEach(publish -> fail(publish, stopping()));
+    }
+
+    /** Counts the publish as outstanding, or throws if there is no room for it. */
+    private void admit(Publish publish) {
+        long bytes = publish.costBytes;
+        if (bytes > maxOutstandingBytes) {
+            throw new RelayException(
+                    ErrorCode.TOO_LARGE,
+                    "event is too large: pipe=" + publish.event.pipe() + ", bytes=" + bytes + ", limit="
+                            + maxOutstandingBytes);
+        }
+        long before = outstandingBytes.getAndAdd(bytes);
+        if (before + bytes > maxOutstandingBytes) {
+            outstandingBytes.addAndGet(-bytes);
+            throw new RelayException(
+                    ErrorCode.BUSY,
+                    "event not taken: pipe=" + publish.event.pipe() + ", outstandingBytes=" + before + ", limit="
+                            + maxOutstandingBytes + "; try again soon");
+        }
+        outstanding.add(publish);
+        if (closed && leave(publish)) {
+            throw stopping();
+        }
+    }
+
+    /** Returns false if the publish had been answered before. */
+    private boolean leave(Publish publish) {
+        boolean first = outstanding.remove(publish);
+        if (first) {
+            outstandingBytes.addAndGet(-publish.costBytes);
+        }
+        return first;
+    }
+
+    private void succeed(Publish publish, Appended appended) {
+        if (leave(publish)) {
+            publish.result.complete(appended);
+        }
+    }
+
+    private void fail(Publish publish, Throwable failure) {
+        if (leave(publish)) {
+            publish.result.completeExceptionally(failure);
+        }
+    }
+
+    /** Instances that serve one pipe at a time get its events one at a time, without making a thread wait. */
+    private void inSerializerOrder(Publish publish, Runnable ended) {
+        if (publish.serializer.threadSafe()) {
+            pool.execute(() -> run(publish, ended));
+        } else {
+            lanes.enter(
+                    new SerializerLane(publish.event.pipe(), publish.serializer.sourceType()),
+                    laneEnded -> run(publish, () -> {
+                        laneEnded.run();
+                        ended.run();
+                    }));
+        }
+    }
+
+    private void run(Publish publish, Runnable ended) {
+        try {
+            if (outstanding.contains(publish)) {
+                append(publish);
+            }
+        } catch (RelayException e) {
+            fail(publish, e);
+        } catch (Throwable e) {
+            log.error("publish broke: pipe={}", publish.event.pipe(), e);
+            String message = "publish broke: pipe=" + publish.event.pipe() + "; the relay's log has the details";
+            fail(publish, new RelayException(ErrorCode.INTERNAL, message, e));
+        } finally {
+            ended.run();
+        }
+    }
+
+    private void append(Publish publish) {
+        List<Payload> payloads = serialize(publish);
+        if (payloads.isEmpty()) {
+            succeed(publish, new Appended(0, 0, false, durability));
+            return;
+        }
+        CompletionStage<Appended> appended = pipes.apply(publish.event.pipe()).append(payloads, publish.sequence);
+        var unused = appended.whenComplete((ids, failure) -> {
+            if (failure == null) {
+                succeed(publish, ids);
+            } else {
+                fail(publish, causeOf(failure));
+            }
+        });
+    }
+
+    private List<Payload> serialize(Publish publish) {
+        SerializerMetrics counts = metrics.serializer(publish.serializer.sourceType());
+        try {
+            List<Payload> payloads = publish.serializer.serialize(publish.event);
+            if (payloads.isEmpty()) {
+                counts.filtered();
+            } else {
+                counts.serialized();
+            }
+            return payloads;
+        } catch (RelayException e) {
+            counts.refused();
+            throw e;
+        }
+    }
+
+    private static Throwable causeOf(Throwable failure) {
+        return failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
+    }
+
+    private static RelayException stopping() {
+        return new RelayException(ErrorCode.STOPPING, "event not taken: the relay is stopping; send it again later");
+    }
+
+    private static ThreadFactory daemons() {
+        AtomicInteger made = new AtomicInteger();
+        return task -> {
+            Thread thread = new Thread(task, "relay-serializer-" + made.incrementAndGet());
+            thread.setDaemon(true);
+            return thread;
+        };
+    }
+
+    /**
+     * One publish that is not answered yet.
+     *
+     * <p>Threading: immutable, but for its result.
+     */
+    private static final class Publish {
+        private final GuardedSerializer serializer;
+        private final SourceEvent event;
+        private final @Nullable ProducerSequence sequence;
+        private final long costBytes;
+        private final CompletableFuture<Appended> result = new CompletableFuture<>();
+
+        Publish(GuardedSerializer serializer, SourceEvent event, @Nullable ProducerSequence sequence) {
+            this.serializer = serializer;
+            this.event = event;
+            this.sequence = sequence;
+            this.costBytes = (long) event.bytes().remaining() + OVERHEAD_BYTES;
+        }
+    }
+
+    private record ProducerLane(PipeName pipe, String producer) {}
+
+    private record SerializerLane(PipeName pipe, String sourceType) {}
+}

@@ -1,0 +1,38 @@
+package io.tabletrelay.core.delivery;
+
+/**
+ * A connection that asked for the pipe.
+ *
+ * <p>Threading: {@link #probed} may be read by any thread; the rest is confined to the pipe's transfer thread.
+ */
+public final class Consumer {
+    private final DeliverySink sink;
+    private boolean everBound;
+    private volatile boolean probed;
+
+    public Consumer(DeliverySink sink) {
+        this.sink = sink;
+    }
+
+    public DeliverySink sink() {
+        return sink;
+    }
+
+    /** True once the pipe was this connection's; its acks count from then on, even after it lost the pipe. */
+    public boolean everBound() {
+        return everBound;
+    }
+
+    /** True while the relay waits for a sign of life from this connection. */
+    public boolean probed() {
+        return probed;
+    }
+
+    void bound() {
+        everBound = true;
+    }
+
+    void probed(boolean waiting) {
+        probed = waiting;
+    }
+}

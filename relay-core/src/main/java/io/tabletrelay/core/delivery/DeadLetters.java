@@ -1,0 +1,110 @@
+package io.tabletrelay.core.delivery;
+
+import io.tabletrelay.api.Payload;
+import io.tabletrelay.core.store.EventGroup;
+import io.tabletrelay.core.store.EventLog;
+import io.tabletrelay.core.store.EventTailer;
+import io.tabletrelay.core.store.SettledIds;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * A pipe's given-up events, kept with why: a log of its own, whose records carry the reason as headers.
+ *
+ * <p>Threading: used by one I/O task of the pipe at a time; {@link #count} may be read by any thread.
+ */
+public final class DeadLetters implements AutoCloseable {
+    private static final String EVENT_ID = "relay-event-id";
+    private static final String REASON = "relay-reason";
+    private static final String FAILED_DELIVERIES = "relay-failed-deliveries";
+    private static final String LAST_ERROR = "relay-last-error";
+
+    private final EventLog log;
+    private final AtomicLong count;
+
+    public DeadLetters(EventLog log) {
+        this.log = log;
+        this.count = new AtomicLong(log.lastId() - log.voidIds());
+    }
+
+    public long count() {
+        return count.get();
+    }
+
+    /** The payload to store for an event that is given up; the event's own headers stay with it. */
+    static Payload describe(Payload event, long eventId, String reason, int failedDeliveries, String lastError) {
+        Map<String, String> headers = new HashMap<>(event.headers());
+        headers.put(EVENT_ID, Long.toString(eventId));
+        headers.put(REASON, reason);
+        headers.put(FAILED_DELIVERIES, Integer.toString(failedDeliveries));
+        headers.put(LAST_ERROR, lastError);
+        return new Payload(event.contentType(), headers, event.bytes());
+    }
+
+    /** Appends what {@link #describe} made; when this returns they are durable at the pipe's level. */
+    void append(EventGroup letters) {
+        if (!log.hasRoomFor(letters)) {
+            log.makeRoomFor(letters);
+        }
+        log.append(letters);
+        count.addAndGet(letters.size());
+    }
+
+    /**
+     * Settles what was given up and not yet settled when the process died in between.
+     *
+     * <p>I/O thread, before the subscription is opened.
+     */
+    public void settleIn(SettledIds settled) {
+        try (EventTailer tailer = log.openTailer()) {
+            for (EventTailer.Step step = tailer.next(); step != EventTailer.Step.END; step = tailer.next()) {
+                long eventId = step == EventTailer.Step.EVENT ? longHeader(tailer.headers(), EVENT_ID) : 0;
+                if (eventId > settled.floor() && eventId <= settled.deliveredUpTo()) {
+                    settled.settle(eventId);
+                }
+            }
+        }
+    }
+
+    /** Up to {@code limit} dead letters with numbers above {@code after}, oldest first. */
+    public List<DeadLetter> list(long after, int limit) {
+        List<DeadLetter> letters = new ArrayList<>();
+        try (EventTailer tailer = log.openTailer()) {
+            tailer.moveTo(Math.max(after + 1, log.firstId()));
+            while (letters.size() < limit) {
+                EventTailer.Step step = tailer.next();
+                if (step == EventTailer.Step.END) {
+                    break;
+                }
+                if (step == EventTailer.Step.EVENT) {
+                    letters.add(letter(tailer));
+                }
+            }
+        }
+        return letters;
+    }
+
+    private static DeadLetter letter(EventTailer tailer) {
+        Map<String, String> headers = tailer.headers();
+        return new DeadLetter(
+                tailer.id(),
+                longHeader(headers, EVENT_ID),
+                headers.getOrDefault(REASON, ""),
+                (int) longHeader(headers, FAILED_DELIVERIES),
+                headers.getOrDefault(LAST_ERROR, ""),
+                tailer.appendedAtMillis(),
+                tailer.payload().remaining());
+    }
+
+    private static long longHeader(Map<String, String> headers, String name) {
+        return Long.parseLong(headers.getOrDefault(name, "0"));
+    }
+
+    @Override
+    public void close() {
+        log.close();
+    }
+}

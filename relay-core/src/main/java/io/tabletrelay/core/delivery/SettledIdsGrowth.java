@@ -1,0 +1,99 @@
+package io.tabletrelay.core.delivery;
+
+import io.tabletrelay.core.delivery.DiskTasks.DiskTask;
+import io.tabletrelay.core.store.SettledIds;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Makes a subscription's ring of settled ids larger when the spread between its oldest unsettled and its newest delivered event
+ * wants it. Acks go on meanwhile; new deliveries wait.
+ *
+ * <p>Threading: confined to the pipe's transfer thread.
+ */
+final class SettledIdsGrowth {
+    private static final long RETRY_NANOS = 1_000_000_000L;
+
+    private final SettledIds settled;
+    private final DiskTasks diskTasks;
+    private final LongSupplier nanoTime;
+    private boolean growing;
+    private String trouble = "";
+    private long retryAtNanos;
+
+    SettledIdsGrowth(SettledIds settled, DiskTasks diskTasks, LongSupplier nanoTime) {
+        this.settled = settled;
+        this.diskTasks = diskTasks;
+        this.nanoTime = nanoTime;
+    }
+
+    /** True if this id may be delivered; otherwise the ring grows until it may. */
+    boolean hasRoomFor(long id) {
+        if (settled.hasRoomFor(id)) {
+            return true;
+        }
+        if (!growing && (trouble.isEmpty() || nanoTime.getAsLong() - retryAtNanos >= 0)) {
+            growing = true;
+            diskTasks.submit(new Allocate());
+        }
+        return false;
+    }
+
+    /** Why the ring cannot grow; empty if it can. */
+    String trouble() {
+        return trouble;
+    }
+
+    /** When to try again, or {@code otherwise} when nothing has to wait. */
+    long retryNanos(long otherwise) {
+        return trouble.isEmpty() || growing ? otherwise : retryAtNanos;
+    }
+
+    private void ended(@Nullable Throwable failure) {
+        growing = false;
+        trouble = failure == null ? "" : "no further deliveries until some are settled: " + failure.getMessage();
+        retryAtNanos = nanoTime.getAsLong() + RETRY_NANOS;
+    }
+
+    private final class Allocate implements DiskTask {
+        private SettledIds.@Nullable Growth growth;
+
+        @Override
+        public void run() {
+            growth = settled.startGrowth();
+        }
+
+        @Override
+        public void done(@Nullable Throwable failure) {
+            if (growth == null) {
+                ended(failure);
+            } else {
+                growth.copy();
+                diskTasks.submit(new Publish(growth));
+            }
+        }
+    }
+
+    private final class Publish implements DiskTask {
+        private final SettledIds.Growth growth;
+
+        Publish(SettledIds.Growth growth) {
+            this.growth = growth;
+        }
+
+        @Override
+        public void run() {
+            growth.publish();
+        }
+
+        @Override
+        public void done(@Nullable Throwable failure) {
+            if (failure == null) {
+                growth.finish();
+            } else {
+                growth.abandon();
+            }
+            ended(failure);
+        }
+    }
+}

@@ -1,0 +1,414 @@
+package io.tabletrelay.core.delivery;
+
+import io.tabletrelay.core.config.DeliveryConfig;
+import io.tabletrelay.core.metrics.PipeMetrics;
+import io.tabletrelay.core.metrics.RedeliveryReason;
+import io.tabletrelay.core.store.AttemptJournal;
+import io.tabletrelay.core.store.EventLog;
+import io.tabletrelay.core.store.EventTailer;
+import io.tabletrelay.core.store.SettledIds;
+import java.nio.ByteBuffer;
+import java.time.InstantSource;
+import java.util.TreeSet;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A durable reading of a pipe: what was delivered to the consumer that is bound, what it settled, and what must go again.
+ *
+ * <p>Each unsettled event is in exactly one place: not yet delivered (from the cursor on), in flight (in the window), waiting
+ * for its redelivery (in the schedule), or being given up. It is put into the window before its first byte can leave.
+ *
+ * <p>Threading: confined to the pipe's transfer thread.
+ */
+public final class Subscription implements AutoCloseable {
+    private static final int LOSSES_UNTIL_ONE_AT_A_TIME = 3;
+
+    private final EventLog log;
+    private final SettledIds settled;
+    private final AttemptJournal attempts;
+    private final GivingUp givingUp;
+    private final SettledIdsGrowth growth;
+    private final EventTailer newEvents;
+    private final EventTailer redeliveries;
+    private final InFlightWindow window = new InFlightWindow();
+    private final RedeliverySchedule schedule = new RedeliverySchedule();
+    /** Timed out and still at the consumer, as far as we know: each keeps its slot of the window. */
+    private final TreeSet<Long> timedOut = new TreeSet<>();
+
+    private final int windowEvents;
+    private final int maxDeliveries;
+    private final long ackTimeoutNanos;
+    private final Backoff backoff;
+    private final LongSupplier nanoTime;
+    private final InstantSource clock;
+    private final PipeMetrics metrics;
+
+    private @Nullable Consumer consumer;
+    private long cursor;
+    private long newEventsAt;
+    private int lossesInARow;
+    private boolean stopped;
+
+    /** Takes up the reading where it was left: everything unsettled that was delivered before goes again. */
+    public Subscription(
+            EventLog log,
+            SettledIds settled,
+            AttemptJournal attempts,
+            DeadLetters deadLetters,
+            DiskTasks diskTasks,
+            DeliveryContext context,
+            PipeMetrics metrics) {
+        DeliveryConfig config = context.config();
+        this.log = log;
+        this.settled = settled;
+        this.attempts = attempts;
+        this.nanoTime = context.nanoTime();
+        this.clock = context.clock();
+        this.growth = new SettledIdsGrowth(settled, diskTasks, nanoTime);
+        this.givingUp = new GivingUp(deadLetters, diskTasks, this::gaveUp, nanoTime, clock);
+        this.newEvents = log.openTailer();
+        this.redeliveries = log.openTailer();
+        this.windowEvents = config.windowEvents();
+        this.maxDeliveries = config.redelivery().maxDeliveries();
+        this.ackTimeoutNanos = config.redelivery().ackTimeout().toNanos();
+        this.backoff = new Backoff(config.redelivery(), context.random());
+        this.metrics = metrics;
+        advanceFloor();
+        this.cursor = settled.floor() + 1;
+        long nowMillis = clock.millis();
+        attempts.forEach(attempt -> {
+            if (attempt.id() <= log.lastId() && !settled.isSettled(attempt.id())) {
+                long waitMillis = Math.max(0, attempt.dueAtMillis() - nowMillis);
+                schedule.at(nanoTime.getAsLong() + waitMillis * 1_000_000, attempt.id());
+            }
+        });
+    }
+
+    /** This connection has the subscription from now on. */
+    public void attach(Consumer newConsumer) {
+        consumer = newConsumer;
+    }
+
+    /**
+     * The connection has it no more: what it held goes back, to be delivered again before anything new.
+     *
+     * @param lost true if the connection went away by itself, which counts as a failed delivery of an event that was alone
+     *     in flight
+     */
+    public void detach(boolean lost) {
+        consumer = null;
+        timedOut.clear();
+        long[] returned = window.clear();
+        for (long id : returned) {
+            schedule.now(id);
+        }
+        if (lost && returned.length > 0) {
+            lossesInARow++;
+        }
+        if (lost && returned.length == 1) {
+            failed(returned[0], "connection lost", 0);
+        }
+    }
+
+    /** The relay is stopping: nothing is sent any more, acks still count. */
+    public void stopSending() {
+        stopped = true;
+    }
+
+    /** The consumer is done with this event. Returns false for an id that was never delivered. */
+    public boolean ack(long id) {
+        if (id <= settled.floor()) {
+            return id > 0;
+        }
+        if (id > settled.deliveredUpTo() || log.skipVoid(id) != id) {
+            return false;
+        }
+        if (settle(id)) {
+            metrics.acked(1);
+        }
+        return true;
+    }
+
+    /** The consumer could not use this event. Counts only from the connection that has it; returns false otherwise. */
+    public boolean nack(Consumer from, long id) {
+        if (from != consumer) {
+            return false;
+        }
+        if (timedOut.remove(id)) { // this copy's failure was counted when it timed out
+            return true;
+        }
+        if (!window.remove(id)) {
+            return false;
+        }
+        metrics.nacked(1);
+        schedule.now(id);
+        failed(id, "negative ack", backoff.nanosAfter(failures(id) + 1));
+        return true;
+    }
+
+    /** Sends what may be sent, up to about that many payload bytes. Returns how many events that were. */
+    public int deliver(int budgetBytes) {
+        Consumer current = consumer;
+        if (current == null || stopped) {
+            return 0;
+        }
+        DeliverySink sink = current.sink();
+        long now = nanoTime.getAsLong();
+        expire(sink, now);
+        int sent = 0;
+        for (int bytes = 0; bytes < budgetBytes && sink.writable(); sent++) {
+            EventTailer event = nextDelivery(now);
+            if (event == null) {
+                break;
+            }
+            bytes += send(sink, event, now);
+        }
+        if (sent > 0) {
+            sink.flush();
+        }
+        return sent;
+    }
+
+    /** Does what is due besides delivering; call once a turn. Returns true if there was something. */
+    public boolean upkeep() {
+        advanceFloor();
+        return givingUp.write();
+    }
+
+    /** When there will be something to do without a command, or {@code otherwise}. */
+    public long nextDeadlineNanos(long otherwise) {
+        long now = nanoTime.getAsLong();
+        long deadline = earlier(givingUp.retryNanos(otherwise), growth.retryNanos(otherwise));
+        if (consumer != null && !stopped) {
+            deadline = earlier(deadline, schedule.nextDueNanos(otherwise));
+            if (ackTimeoutNanos > 0 && window.size() > 0) {
+                deadline = earlier(deadline, window.nextDeadlineNanos(now, ackTimeoutNanos));
+            }
+        }
+        return deadline;
+    }
+
+    public long floor() {
+        return settled.floor();
+    }
+
+    public long deliveredUpTo() {
+        return settled.deliveredUpTo();
+    }
+
+    /** Events up to the log's end that are not settled. */
+    public long backlog() {
+        long floor = settled.floor();
+        return log.lastId() - floor - settled.settledAboveFloor() - log.voidIdsAbove(floor);
+    }
+
+    public int inFlight() {
+        return window.size();
+    }
+
+    /** Events that were delivered and wait to go again, those being given up included. */
+    public int waiting() {
+        return schedule.size() + givingUp.size();
+    }
+
+    public String trouble() {
+        return givingUp.trouble().isEmpty() ? growth.trouble() : givingUp.trouble();
+    }
+
+    public EventState stateOf(long id) {
+        AttemptJournal.@Nullable Attempt attempt = attempts.attempt(id);
+        return new EventState(
+                id,
+                stateWord(id),
+                attempt == null ? 0 : attempt.failedDeliveries(),
+                attempt == null ? "" : attempt.reason());
+    }
+
+    private String stateWord(long id) {
+        if (id < 1 || id > log.lastId()) {
+            return "unknown";
+        }
+        if (log.skipVoid(id) != id) {
+            return "void";
+        }
+        if (id <= settled.floor() || settled.isSettled(id)) {
+            return "settled";
+        }
+        if (window.contains(id)) {
+            return "in-flight";
+        }
+        return schedule.contains(id) || givingUp.contains(id) ? "waiting" : "undelivered";
+    }
+
+    @Override
+    public void close() {
+        newEvents.close();
+        redeliveries.close();
+    }
+
+    private void expire(DeliverySink sink, long now) {
+        if (window.size() == 0) {
+            return;
+        }
+        window.written(sink.writtenBytes(), sink.lastWriteNanos());
+        if (ackTimeoutNanos == 0) {
+            return;
+        }
+        for (long id = window.expired(now, ackTimeoutNanos); id != 0; id = window.expired(now, ackTimeoutNanos)) {
+            window.remove(id);
+            timedOut.add(id);
+            metrics.timedOut(1);
+            schedule.now(id);
+            failed(id, "ack timeout", 0);
+        }
+    }
+
+    /** Counts a failed delivery of an event in the schedule: it goes again after the wait, or is given up. */
+    private void failed(long id, String reason, long waitNanos) {
+        int failures = failures(id) + 1;
+        attempts.record(id, failures, clock.millis() + waitNanos / 1_000_000, reason);
+        if (maxDeliveries > 0 && failures >= maxDeliveries) {
+            schedule.remove(id);
+            timedOut.remove(id);
+            redeliveries.moveTo(id);
+            if (redeliveries.next() == EventTailer.Step.EVENT) {
+                givingUp.event(redeliveries, failures, reason);
+            } else {
+                givingUp.damaged(id);
+            }
+        } else if (waitNanos > 0) {
+            schedule.remove(id);
+            schedule.at(nanoTime.getAsLong() + waitNanos, id);
+        }
+    }
+
+    private int failures(long id) {
+        AttemptJournal.@Nullable Attempt attempt = attempts.attempt(id);
+        return attempt == null ? 0 : attempt.failedDeliveries();
+    }
+
+    private int credit() {
+        int most = lossesInARow >= LOSSES_UNTIL_ONE_AT_A_TIME ? 1 : windowEvents;
+        return most - window.size() - timedOut.size();
+    }
+
+    /** Returns a tailer that stands on the next event to send, or null when nothing may be sent. */
+    private @Nullable EventTailer nextDelivery(long now) {
+        while (true) {
+            long again = credit() > 0 ? schedule.firstDue(now) : timedOut.isEmpty() ? 0 : timedOut.first();
+            if (again == 0) {
+                return credit() > 0 ? nextNewEvent() : null;
+            }
+            schedule.remove(again);
+            RedeliveryReason reason = timedOut.remove(again)
+                    ? RedeliveryReason.ACK_TIMEOUT
+                    : failures(again) > 0 ? RedeliveryReason.NACK : RedeliveryReason.CONNECTION_LOST;
+            redeliveries.moveTo(again);
+            if (redeliveries.next() == EventTailer.Step.EVENT) {
+                metrics.redelivered(1, reason);
+                return redeliveries;
+            }
+            givingUp.damaged(again);
+        }
+    }
+
+    private @Nullable EventTailer nextNewEvent() {
+        while (true) {
+            cursor = firstUndelivered(cursor);
+            if (cursor > log.durableId() || !growth.hasRoomFor(cursor)) {
+                return null;
+            }
+            if (newEventsAt != cursor) {
+                newEvents.moveTo(cursor);
+            }
+            switch (newEvents.next()) {
+                case END -> {
+                    return null;
+                }
+                case EVENT -> {
+                    cursor = newEvents.id() + 1;
+                    newEventsAt = cursor;
+                    if (newEvents.id() <= settled.deliveredUpTo()) {
+                        metrics.redelivered(1, RedeliveryReason.RESTART);
+                    }
+                    return newEvents;
+                }
+                case DAMAGED -> {
+                    newEventsAt = newEvents.lastId() + 1;
+                    if (!growth.hasRoomFor(newEvents.lastId())) {
+                        newEventsAt = 0; // found again once the ring has grown
+                        return null;
+                    }
+                    settled.raiseDeliveredUpTo(newEvents.lastId());
+                    for (long id = newEvents.id(); id <= newEvents.lastId(); id++) {
+                        if (!settled.isSettled(id)) {
+                            givingUp.damaged(id);
+                        }
+                    }
+                    cursor = newEventsAt;
+                }
+            }
+        }
+    }
+
+    /** From the cursor on there are also events that failed before a restart, which the schedule has delivered meanwhile. */
+    private long firstUndelivered(long from) {
+        long id = from;
+        long last = log.lastId();
+        while (id <= last) {
+            long live = log.skipVoid(id);
+            if (live == id && !isElsewhere(id)) {
+                break;
+            }
+            id = live == id ? id + 1 : live;
+        }
+        return id;
+    }
+
+    private boolean isElsewhere(long id) {
+        return settled.isSettled(id) || window.contains(id) || schedule.contains(id) || givingUp.contains(id);
+    }
+
+    private int send(DeliverySink sink, EventTailer event, long now) {
+        long id = event.id();
+        ByteBuffer payload = event.payload();
+        settled.raiseDeliveredUpTo(id);
+        window.add(id, now);
+        window.lastEndsAt(sink.deliver(id, payload));
+        metrics.delivered(1, payload.remaining());
+        return payload.remaining();
+    }
+
+    private void gaveUp(long id) {
+        if (settle(id)) {
+            metrics.deadLettered(1);
+        }
+    }
+
+    private boolean settle(long id) {
+        if (!settled.settle(id)) {
+            return false;
+        }
+        if (!window.remove(id) && schedule.remove(id)) {
+            timedOut.remove(id);
+        }
+        attempts.forget(id);
+        lossesInARow = 0;
+        return true;
+    }
+
+    private void advanceFloor() {
+        long next = settled.floor() + 1;
+        long live = log.skipVoid(next);
+        while (live != next) {
+            settled.skipTo(live - 1);
+            next = settled.floor() + 1;
+            live = log.skipVoid(next);
+        }
+    }
+
+    private static long earlier(long a, long b) {
+        return b - a < 0 ? b : a;
+    }
+}

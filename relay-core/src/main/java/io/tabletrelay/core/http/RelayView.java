@@ -1,0 +1,30 @@
+package io.tabletrelay.core.http;
+
+import io.tabletrelay.api.PipeName;
+import io.tabletrelay.api.Publisher;
+import io.tabletrelay.core.metrics.RelayMetrics;
+import io.tabletrelay.core.pipe.Pipe;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Function;
+import java.util.function.Supplier;
+
+/**
+ * What HTTP sees of the relay.
+ *
+ * <p>Threading: immutable; its functions are called by any HTTP thread and must not wait.
+ *
+ * @param publisher takes what is posted
+ * @param sourceTypes the types that can be posted
+ * @param pipeNames all pipes there are
+ * @param findPipe an existing pipe, or empty; never makes one
+ * @param metrics shown at {@code /metrics}
+ * @param notReadyReasons why the relay is not ready; empty if it is
+ */
+public record RelayView(
+        Publisher publisher,
+        Supplier<List<String>> sourceTypes,
+        Supplier<List<PipeName>> pipeNames,
+        Function<PipeName, Optional<Pipe>> findPipe,
+        RelayMetrics metrics,
+        Supplier<List<String>> notReadyReasons) {}

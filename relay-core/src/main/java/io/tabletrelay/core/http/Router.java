@@ -1,0 +1,114 @@
+package io.tabletrelay.core.http;
+
+import io.tabletrelay.api.PipeName;
+import java.util.List;
+import java.util.Map;
+import org.eclipse.jetty.http.HttpStatus;
+import org.eclipse.jetty.server.Handler;
+import org.eclipse.jetty.server.Request;
+import org.eclipse.jetty.server.Response;
+import org.eclipse.jetty.util.Callback;
+
+/**
+ * Finds what answers a request. Every request is answered: with what was asked for, or with a problem.
+ *
+ * <p>Threading: thread-safe, immutable.
+ */
+final class Router extends Handler.Abstract {
+    private static final String GET = "GET";
+    private static final String POST = "POST";
+
+    private final RelayView relay;
+    private final PublishEndpoint publish;
+    private final PipeEndpoints pipes;
+
+    Router(RelayView relay, int maxRequestBytes) {
+        this.relay = relay;
+        this.publish = new PublishEndpoint(relay, maxRequestBytes);
+        this.pipes = new PipeEndpoints(relay);
+    }
+
+    @Override
+    public boolean handle(Request request, Response response, Callback callback) {
+        // A publish may have to wait longer for its append than a connection may be idle.
+        request.addIdleTimeoutListener(timeout -> false);
+        Exchange exchange = new Exchange(request, response, callback);
+        exchange.guarded(() -> route(exchange, Target.of(request.getHttpURI())));
+        return true;
+    }
+
+    private void route(Exchange exchange, Target target) {
+        List<String> path = target.segments();
+        if (path.size() == 1) {
+            top(exchange, path.get(0));
+        } else if (path.get(0).equals("v1") && path.get(1).equals("pipes")) {
+            if (path.size() == 2) {
+                allow(exchange, GET, () -> pipes.list(exchange, target));
+            } else {
+                onePipe(exchange, target, new PipeName(path.get(2)), path.subList(3, path.size()));
+            }
+        } else {
+            notFound(exchange);
+        }
+    }
+
+    private void top(Exchange exchange, String name) {
+        switch (name) {
+            case "livez" -> allow(exchange, GET, () -> exchange.json(HttpStatus.OK_200, Map.of("status", "alive")));
+            case "readyz" -> allow(exchange, GET, () -> ready(exchange));
+            case "metrics" ->
+                allow(
+                        exchange,
+                        GET,
+                        () -> exchange.bytes(
+                                relay.metrics().prometheusContentType(),
+                                relay.metrics().prometheusText()));
+            default -> notFound(exchange);
+        }
+    }
+
+    private void ready(Exchange exchange) {
+        List<String> reasons = relay.notReadyReasons().get();
+        if (reasons.isEmpty()) {
+            exchange.json(HttpStatus.OK_200, Map.of("status", "ready"));
+        } else {
+            exchange.json(HttpStatus.SERVICE_UNAVAILABLE_503, Map.of("status", "not ready", "reasons", reasons));
+        }
+    }
+
+    private void onePipe(Exchange exchange, Target target, PipeName pipe, List<String> rest) {
+        String what = rest.isEmpty() ? "" : rest.get(0);
+        if (rest.isEmpty()) {
+            allow(exchange, GET, () -> pipes.status(exchange, pipe));
+        } else if (rest.size() == 1 && what.equals("events")) {
+            allow(exchange, POST, () -> publish.handle(exchange, pipe, target.options()));
+        } else if (rest.size() == 1 && what.equals("dead-letters")) {
+            allow(exchange, GET, () -> pipes.deadLetters(exchange, pipe, target));
+        } else if (rest.size() == 2 && what.equals("events")) {
+            allow(exchange, GET, () -> pipes.event(exchange, pipe, rest.get(1)));
+        } else if (rest.size() == 2 && what.equals("producers")) {
+            allow(exchange, GET, () -> pipes.producer(exchange, pipe, rest.get(1)));
+        } else {
+            notFound(exchange);
+        }
+    }
+
+    private static void allow(Exchange exchange, String method, Runnable endpoint) {
+        String asked = exchange.request().getMethod();
+        if (asked.equals(method) || (asked.equals("HEAD") && method.equals(GET))) {
+            endpoint.run();
+        } else {
+            exchange.problem(Problem.methodNotAllowed(method.equals(GET) ? "GET, HEAD" : method), exchange.callback());
+        }
+    }
+
+    private static void notFound(Exchange exchange) {
+        exchange.problem(
+                Problem.of(
+                        HttpStatus.NOT_FOUND_404,
+                        "nothing is here: path="
+                                + exchange.request().getHttpURI().getPath()
+                                + "; see /v1/pipes, /livez, /readyz, /metrics"),
+                exchange.callback());
+    }
+}

@@ -1,0 +1,212 @@
+package io.tabletrelay.core.pipe;
+
+import io.tabletrelay.api.Appended;
+import io.tabletrelay.api.Durability;
+import io.tabletrelay.api.ErrorCode;
+import io.tabletrelay.api.PipeName;
+import io.tabletrelay.api.ProducerSequence;
+import io.tabletrelay.api.RelayException;
+import io.tabletrelay.core.delivery.DiskTasks;
+import io.tabletrelay.core.delivery.DiskTasks.DiskTask;
+import io.tabletrelay.core.metrics.PipeMetrics;
+import io.tabletrelay.core.store.EventGroup;
+import io.tabletrelay.core.store.EventLog;
+import io.tabletrelay.core.store.IdRange;
+import java.util.ArrayDeque;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Publishes on their way into an open log: waiting for room, appended, confirmed.
+ *
+ * <p>Threading: confined to the pipe's transfer thread.
+ */
+final class Appends {
+    /** One publish. */
+    record Waiting(EventGroup group, CompletableFuture<Appended> result) {}
+
+    private record Confirming(long lastId, Appended answer, CompletableFuture<Appended> result) {}
+
+    private final PipeName pipe;
+    private final EventLog log;
+    private final DiskTasks diskTasks;
+    private final long maxEvents;
+    private final LongSupplier backlogEvents;
+    private final Durability durability;
+    private final PipeMetrics metrics;
+    private final ArrayDeque<Waiting> waiting = new ArrayDeque<>();
+    private final ArrayDeque<Confirming> confirming = new ArrayDeque<>();
+    private boolean makingRoom;
+    private boolean allocating;
+    private long triedAllocatingAtId = -1;
+
+    Appends(
+            PipeName pipe,
+            EventLog log,
+            DiskTasks diskTasks,
+            long maxEvents,
+            LongSupplier backlogEvents,
+            Durability durability,
+            PipeMetrics metrics) {
+        this.pipe = pipe;
+        this.log = log;
+        this.diskTasks = diskTasks;
+        this.maxEvents = maxEvents;
+        this.backlogEvents = backlogEvents;
+        this.durability = durability;
+        this.metrics = metrics;
+    }
+
+    void add(Waiting publish) {
+        waiting.add(publish);
+    }
+
+    /** Appends what there is room for, and confirms what is durable. Returns how many publishes were answered. */
+    int turn() {
+        int answered = 0;
+        while (!waiting.isEmpty() && !makingRoom) {
+            Waiting next = waiting.peek();
+            if (refuseOrRepeat(next)) {
+                waiting.poll();
+                answered++;
+            } else if (log.hasRoomFor(next.group())) {
+                waiting.poll();
+                append(next);
+            } else {
+                makingRoom = true;
+                diskTasks.submit(new MakeRoom(next.group()));
+            }
+        }
+        if (!allocating && !makingRoom && triedAllocatingAtId != log.lastId() && log.lowOnRoom()) {
+            allocating = true;
+            triedAllocatingAtId = log.lastId(); // at most once for each append: a full disk must not make us spin
+            diskTasks.submit(new AllocateAhead());
+        }
+        return answered + confirm();
+    }
+
+    /** Answers everything that waits with this failure. */
+    void failAll(RelayException failure) {
+        for (Waiting publish = waiting.poll(); publish != null; publish = waiting.poll()) {
+            refuse(publish, failure);
+        }
+        for (Confirming publish = confirming.poll(); publish != null; publish = confirming.poll()) {
+            publish.result().completeExceptionally(failure);
+        }
+    }
+
+    /** Answers the publish if it must not be appended, or was before. */
+    private boolean refuseOrRepeat(Waiting publish) {
+        EventGroup group = publish.group();
+        ProducerSequence sequence = group.sequence();
+        if (sequence != null) {
+            long last = log.lastSequence(sequence.producer());
+            if (sequence.sequence() <= last) {
+                repeat(publish, sequence);
+                return true;
+            }
+            if (sequence.sequence() > last + 1) {
+                refuse(
+                        publish,
+                        new RelayException(
+                                ErrorCode.OUT_OF_SEQUENCE,
+                                "publish out of sequence: pipe=" + pipe + ", producer=" + sequence.producer()
+                                        + ", sequence=" + sequence.sequence() + ", last=" + last
+                                        + "; the next one must be " + (last + 1)));
+                return true;
+            }
+        }
+        long backlog = maxEvents > 0 ? backlogEvents.getAsLong() : 0;
+        if (maxEvents > 0 && backlog + group.size() > maxEvents) {
+            refuse(
+                    publish,
+                    new RelayException(
+                            ErrorCode.PIPE_FULL,
+                            "event refused: pipe=" + pipe + ", backlogEvents=" + backlog + ", max-events=" + maxEvents
+                                    + "; retry when the backlog has shrunk"));
+            return true;
+        }
+        return false;
+    }
+
+    private void repeat(Waiting publish, ProducerSequence sequence) {
+        IdRange ids = log.idsOf(sequence);
+        long first = ids == null ? 0 : ids.first();
+        long last = ids == null ? 0 : ids.last();
+        confirming.add(new Confirming(last, new Appended(first, last, true, durability), publish.result()));
+    }
+
+    private void append(Waiting publish) {
+        EventGroup group = publish.group();
+        long first;
+        try {
+            first = log.append(group);
+        } catch (RuntimeException e) { // the pipe fails with it; whether the event is in the log is not known
+            publish.result().completeExceptionally(e);
+            throw e;
+        }
+        long last = first + group.size() - 1;
+        long bytes = 0;
+        for (int i = 0; i < group.size(); i++) {
+            bytes += group.payloads().get(i).size();
+        }
+        metrics.appended(group.size(), bytes);
+        confirming.add(new Confirming(last, new Appended(first, last, false, durability), publish.result()));
+    }
+
+    private int confirm() {
+        int confirmed = 0;
+        long durable = log.durableId();
+        while (!confirming.isEmpty() && confirming.peek().lastId() <= durable) {
+            Confirming publish = confirming.poll();
+            publish.result().complete(publish.answer());
+            confirmed++;
+        }
+        return confirmed;
+    }
+
+    private void refuse(Waiting publish, RelayException failure) {
+        metrics.refused(failure.code());
+        publish.result().completeExceptionally(failure);
+    }
+
+    private final class MakeRoom implements DiskTask {
+        private final EventGroup group;
+
+        MakeRoom(EventGroup group) {
+            this.group = group;
+        }
+
+        @Override
+        public void run() {
+            log.makeRoomFor(group);
+        }
+
+        @Override
+        public void done(@Nullable Throwable failure) {
+            makingRoom = false;
+            if (failure instanceof RelayException refusal && refusal.code() == ErrorCode.TOO_LARGE) {
+                refuse(waiting.remove(), refusal);
+            } else if (failure instanceof RelayException refusal && refusal.code() != ErrorCode.PIPE_FAILED) {
+                for (Waiting publish = waiting.poll(); publish != null; publish = waiting.poll()) {
+                    refuse(publish, refusal);
+                }
+            } else if (failure != null) {
+                throw PipeFailure.of(pipe, "no room can be made in its log", failure);
+            }
+        }
+    }
+
+    private final class AllocateAhead implements DiskTask {
+        @Override
+        public void run() {
+            log.allocateAhead();
+        }
+
+        @Override
+        public void done(@Nullable Throwable failure) {
+            allocating = false; // a failure shows again, and is answered, when an append needs the room
+        }
+    }
+}

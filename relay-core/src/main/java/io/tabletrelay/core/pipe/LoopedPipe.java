@@ -1,0 +1,232 @@
+package io.tabletrelay.core.pipe;
+
+import io.tabletrelay.api.Appended;
+import io.tabletrelay.api.ErrorCode;
+import io.tabletrelay.api.Payload;
+import io.tabletrelay.api.PipeName;
+import io.tabletrelay.api.ProducerSequence;
+import io.tabletrelay.api.RelayException;
+import io.tabletrelay.core.delivery.DeadLetter;
+import io.tabletrelay.core.delivery.DeliverySink;
+import io.tabletrelay.core.delivery.EventState;
+import io.tabletrelay.core.metrics.PipeGauges;
+import io.tabletrelay.core.metrics.PipeMetrics;
+import io.tabletrelay.core.store.EventGroup;
+import io.tabletrelay.core.store.PipeStore;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.jctools.queues.MpscUnboundedArrayQueue;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A pipe whose loop runs on a transfer thread: hands commands over and wakes the thread once for many.
+ *
+ * <p>The command queue has no bound of its own because each kind of command has one: publishes by their bytes, all others by the
+ * number of connections and requests.
+ *
+ * <p>Threading: thread-safe, but for {@link #turn} and what it says about timers, which belong to the transfer thread.
+ */
+final class LoopedPipe implements Pipe, PipeGauges {
+    private static final int COMMANDS_A_TURN = 4096;
+    private static final long MOST_WAITING_BYTES = 64L << 20;
+    /** What a publish costs besides its payloads, so that many tiny ones are bounded too. */
+    private static final int BYTES_PER_PUBLISH = 512;
+
+    private final PipeName name;
+    private final TransferThread thread;
+    private final PipeContext context;
+    private final TransferLoop loop;
+    private final MpscUnboundedArrayQueue<Consumer<TransferLoop>> commands = new MpscUnboundedArrayQueue<>(64);
+    private final AtomicBoolean scheduled = new AtomicBoolean();
+    private final AtomicLong waitingBytes = new AtomicLong();
+    private TransferThread.@Nullable Timer timer;
+    private volatile Snapshot snapshot = new Snapshot(0, 0, 0, 0, 0);
+
+    /** What the gauges show: the pipe as it was after its last turn. */
+    record Snapshot(long backlog, int inFlight, int waiting, long floor, long lastId) {}
+
+    LoopedPipe(
+            PipeName name,
+            Supplier<PipeStore> opener,
+            TransferThread thread,
+            PipeContext context,
+            PipeMetrics metrics) {
+        this.name = name;
+        this.thread = thread;
+        this.context = context;
+        this.loop = new TransferLoop(name, opener, context, task -> submit(ignored -> task.run()), metrics);
+    }
+
+    @Override
+    public PipeName name() {
+        return name;
+    }
+
+    @Override
+    public CompletionStage<Appended> append(List<Payload> payloads, @Nullable ProducerSequence sequence) {
+        long bytes = BYTES_PER_PUBLISH;
+        for (Payload payload : payloads) {
+            bytes += payload.size();
+        }
+        CompletableFuture<Appended> result = new CompletableFuture<>();
+        if (waitingBytes.addAndGet(bytes) > MOST_WAITING_BYTES && waitingBytes.get() > bytes) {
+            waitingBytes.addAndGet(-bytes);
+            result.completeExceptionally(new RelayException(
+                    ErrorCode.BUSY,
+                    "too much waits to be appended: pipe=" + name + ", waitingBytes=" + waitingBytes.get() + ", limit="
+                            + MOST_WAITING_BYTES + "; publish again in a moment"));
+            return result;
+        }
+        long counted = bytes;
+        EventGroup group =
+                new EventGroup(payloads, sequence, context.delivery().clock().millis());
+        submit(running -> {
+            waitingBytes.addAndGet(-counted);
+            running.append(new Appends.Waiting(group, result));
+        });
+        return result;
+    }
+
+    @Override
+    public ConsumerLink bind(DeliverySink sink) {
+        LinkedConsumer link = new LinkedConsumer(this, sink);
+        submit(running -> running.bind(link.consumer()));
+        return link;
+    }
+
+    @Override
+    public CompletionStage<PipeStatus> status() {
+        CompletableFuture<PipeStatus> result = new CompletableFuture<>();
+        submit(running -> result.complete(running.status()));
+        return result;
+    }
+
+    @Override
+    public CompletionStage<EventState> stateOf(long id) {
+        return ask(open -> open.subscription().stateOf(id));
+    }
+
+    @Override
+    public CompletionStage<Long> lastSequence(String producer) {
+        return ask(open -> open.store().log().lastSequence(producer));
+    }
+
+    @Override
+    public CompletionStage<List<DeadLetter>> deadLetters(long after, int limit) {
+        CompletableFuture<List<DeadLetter>> result = new CompletableFuture<>();
+        submit(running -> running.listDeadLetters(after, limit, result));
+        return result;
+    }
+
+    /** No publish is taken and nothing is sent any more; acks still count. Completes when that is so. */
+    CompletableFuture<Void> stopSending() {
+        CompletableFuture<Void> stopped = new CompletableFuture<>();
+        submit(running -> {
+            running.stopSending();
+            snapshot = running.snapshot();
+            stopped.complete(null);
+        });
+        return stopped;
+    }
+
+    CompletableFuture<Void> close() {
+        CompletableFuture<Void> closed = new CompletableFuture<>();
+        submit(running -> running.close(closed));
+        return closed;
+    }
+
+    void submit(Consumer<TransferLoop> command) {
+        commands.offer(command);
+        wake();
+    }
+
+    void wake() {
+        if (scheduled.compareAndSet(false, true)) {
+            thread.schedule(this);
+        }
+    }
+
+    /** One turn; asks for another one if there is more to do. Whatever goes wrong in it ends this pipe's work alone. */
+    void turn() {
+        scheduled.set(false);
+        try {
+            int taken = 0;
+            for (Consumer<TransferLoop> command;
+                    taken < COMMANDS_A_TURN && (command = commands.poll()) != null;
+                    taken++) {
+                command.accept(loop);
+            }
+            if (loop.doWork() > 0 || taken == COMMANDS_A_TURN) {
+                wake();
+            }
+            snapshot = loop.snapshot();
+        } catch (Throwable failure) { // an InternalError is how a mapped page that cannot be read shows itself
+            loop.fail(failure);
+        }
+    }
+
+    /** When the next turn is wanted though nothing happens, or {@code otherwise}. */
+    long nextDeadlineNanos(long otherwise) {
+        return loop.nextDeadlineNanos(otherwise);
+    }
+
+    TransferThread.@Nullable Timer timer() {
+        return timer;
+    }
+
+    void timer(TransferThread.@Nullable Timer newTimer) {
+        timer = newTimer;
+    }
+
+    boolean hasInFlight() {
+        return snapshot.inFlight() > 0;
+    }
+
+    @Override
+    public long backlogEvents() {
+        return snapshot.backlog();
+    }
+
+    @Override
+    public long inFlightEvents() {
+        return snapshot.inFlight();
+    }
+
+    @Override
+    public long waitingEvents() {
+        return snapshot.waiting();
+    }
+
+    @Override
+    public long settledFloor() {
+        return snapshot.floor();
+    }
+
+    @Override
+    public long lastId() {
+        return snapshot.lastId();
+    }
+
+    private <T> CompletionStage<T> ask(Function<OpenPipe, T> question) {
+        CompletableFuture<T> result = new CompletableFuture<>();
+        TransferLoop.Query query = new TransferLoop.Query() {
+            @Override
+            public void answer(OpenPipe open) {
+                result.complete(question.apply(open));
+            }
+
+            @Override
+            public void fail(RelayException why) {
+                result.completeExceptionally(why);
+            }
+        };
+        submit(running -> running.query(query));
+        return result;
+    }
+}

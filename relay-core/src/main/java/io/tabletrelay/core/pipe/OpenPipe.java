@@ -1,0 +1,57 @@
+package io.tabletrelay.core.pipe;
+
+import io.tabletrelay.api.PipeName;
+import io.tabletrelay.core.delivery.DeadLetters;
+import io.tabletrelay.core.delivery.DiskTasks;
+import io.tabletrelay.core.delivery.Subscription;
+import io.tabletrelay.core.metrics.PipeMetrics;
+import io.tabletrelay.core.store.PipeStore;
+
+/**
+ * What a pipe works with while its store is open.
+ *
+ * <p>Threading: confined to the pipe's transfer thread; opened and closed by an I/O task.
+ */
+final class OpenPipe {
+    private final PipeStore store;
+    private final DeadLetters deadLetters;
+    private final Appends appends;
+    private final Subscription subscription;
+
+    OpenPipe(
+            PipeName name,
+            PipeStore store,
+            DeadLetters deadLetters,
+            PipeContext context,
+            DiskTasks diskTasks,
+            PipeMetrics metrics) {
+        this.store = store;
+        this.deadLetters = deadLetters;
+        this.subscription = new Subscription(
+                store.log(), store.settled(), store.attempts(), deadLetters, diskTasks, context.delivery(), metrics);
+        this.appends = new Appends(
+                name,
+                store.log(),
+                diskTasks,
+                context.store().maxEvents(),
+                subscription::backlog,
+                store.durability(),
+                metrics);
+    }
+
+    PipeStore store() {
+        return store;
+    }
+
+    DeadLetters deadLetters() {
+        return deadLetters;
+    }
+
+    Appends appends() {
+        return appends;
+    }
+
+    Subscription subscription() {
+        return subscription;
+    }
+}

@@ -1,0 +1,153 @@
+package io.tabletrelay.core.pipe;
+
+import io.tabletrelay.api.ErrorCode;
+import io.tabletrelay.api.PipeName;
+import io.tabletrelay.api.RelayException;
+import io.tabletrelay.core.config.StoreConfig;
+import io.tabletrelay.core.delivery.DeliveryContext;
+import io.tabletrelay.core.metrics.RelayMetrics;
+import io.tabletrelay.core.store.DataDirectory;
+import io.tabletrelay.core.store.PipeStore;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The pipes of a relay by name, and the threads that serve them: transfer threads, which share the pipes, and I/O threads.
+ *
+ * <p>Pipes are made, and opened, at their first use.
+ *
+ * <p>Threading: thread-safe. Created and closed by the composition root.
+ */
+public final class PipeRegistry implements AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(PipeRegistry.class);
+    private static final int IO_THREADS = 4;
+    private static final long LOOK_AGAIN_NANOS = 5_000_000;
+    private static final int CLOSE_SECONDS = 30;
+
+    private final DataDirectory directory;
+    private final PipeContext context;
+    private final RelayMetrics metrics;
+    private final ExecutorService ioThreads;
+    private final List<TransferThread> transferThreads = new ArrayList<>();
+    private final AtomicInteger nextThread = new AtomicInteger();
+    private final ConcurrentHashMap<PipeName, LoopedPipe> pipes = new ConcurrentHashMap<>();
+    private volatile boolean stopping;
+
+    public PipeRegistry(
+            DataDirectory directory,
+            StoreConfig store,
+            DeliveryContext delivery,
+            int transferThreadCount,
+            RelayMetrics metrics) {
+        this.directory = directory;
+        this.metrics = metrics;
+        AtomicInteger number = new AtomicInteger();
+        this.ioThreads = Executors.newFixedThreadPool(IO_THREADS, task -> {
+            Thread thread = new Thread(task, "relay-disk-" + number.getAndIncrement());
+            thread.setDaemon(true);
+            return thread;
+        });
+        this.context = new PipeContext(store, delivery, ioThreads);
+        for (int i = 0; i < transferThreadCount; i++) {
+            TransferThread thread = new TransferThread(i, delivery.nanoTime());
+            transferThreads.add(thread);
+            thread.start();
+        }
+    }
+
+    /** The pipe of that name, made if there is none. Throws RelayException when the relay is stopping. */
+    public Pipe pipe(PipeName name) {
+        LoopedPipe existing = pipes.get(name);
+        if (existing != null) {
+            return existing;
+        }
+        if (stopping) {
+            throw new RelayException(
+                    ErrorCode.STOPPING, "relay is stopping: pipe=" + name + "; try again when it is back");
+        }
+        return pipes.computeIfAbsent(name, this::make);
+    }
+
+    /** The pipe of that name if there is one. */
+    public Optional<Pipe> find(PipeName name) {
+        return pipes.containsKey(name) || directory.exists(name) ? Optional.of(pipe(name)) : Optional.empty();
+    }
+
+    /** All pipes there are, opened or not, by name. */
+    public List<PipeName> names() {
+        TreeSet<String> names = new TreeSet<>();
+        directory.pipes().forEach(name -> names.add(name.value()));
+        pipes.keySet().forEach(name -> names.add(name.value()));
+        return names.stream().map(PipeName::new).toList();
+    }
+
+    /** Takes no publish and sends nothing from now on. Returns once nothing is in flight, or when the time is up. */
+    public void stopSending(long timeoutNanos) {
+        stopping = true;
+        long deadline = context.delivery().nanoTime().getAsLong() + timeoutNanos;
+        CompletableFuture<?> stopped = CompletableFuture.allOf(
+                pipes.values().stream().map(LoopedPipe::stopSending).toArray(CompletableFuture<?>[]::new));
+        while ((!stopped.isDone() || anyInFlight())
+                && context.delivery().nanoTime().getAsLong() - deadline < 0) {
+            LockSupport.parkNanos(this, LOOK_AGAIN_NANOS);
+        }
+    }
+
+    private boolean anyInFlight() {
+        return pipes.values().stream().anyMatch(LoopedPipe::hasInFlight);
+    }
+
+    /** Closes all pipes and ends the threads. */
+    @Override
+    public void close() {
+        stopping = true;
+        CompletableFuture<?>[] closing =
+                pipes.values().stream().map(LoopedPipe::close).toArray(CompletableFuture<?>[]::new);
+        try {
+            CompletableFuture.allOf(closing).get(CLOSE_SECONDS, TimeUnit.SECONDS);
+            for (TransferThread thread : transferThreads) {
+                thread.stop();
+                thread.join();
+            }
+            ioThreads.shutdown();
+            if (!ioThreads.awaitTermination(CLOSE_SECONDS, TimeUnit.SECONDS)) {
+                log.warn("disk threads still busy after {} s, leaving them", CLOSE_SECONDS);
+            }
+        } catch (TimeoutException | ExecutionException e) {
+            log.warn("not all pipes could be closed within {} s: nothing confirmed is lost", CLOSE_SECONDS, e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private LoopedPipe make(PipeName name) {
+        TransferThread thread =
+                transferThreads.get(Math.floorMod(nextThread.getAndIncrement(), transferThreads.size()));
+        LoopedPipe pipe = new LoopedPipe(
+                name,
+                () -> PipeStore.open(
+                        directory.pipe(name),
+                        context.store(),
+                        context.delivery().config().maxAckSpread(),
+                        context.delivery().clock()),
+                thread,
+                context,
+                metrics.pipe(name));
+        metrics.pipe(name).show(pipe);
+        pipe.wake();
+        return pipe;
+    }
+}

@@ -1,0 +1,294 @@
+package io.tabletrelay.core.server;
+
+import io.tabletrelay.api.ErrorCode;
+import io.tabletrelay.api.PipeName;
+import io.tabletrelay.api.RelayException;
+import io.tabletrelay.core.delivery.DeliverySink;
+import io.tabletrelay.core.pipe.ConsumerLink;
+import io.tabletrelay.core.pipe.Pipe;
+import io.tabletrelay.core.protocol.FrameCodec;
+import io.tabletrelay.core.protocol.Line;
+import io.tabletrelay.core.protocol.LineCodec;
+import io.tabletrelay.core.protocol.ProtocolException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One consumer of dialect 1: its lines go to the pipe it bound, the pipe's events to its socket.
+ *
+ * <p>A line or binary frame that means nothing is logged once and counted, and changes nothing: the connection stays.
+ *
+ * <p>Threading: lines come from one worker thread, deliveries from the pipe's transfer thread, the end from any; what
+ * they share is guarded by a lock under which nothing waits.
+ */
+final class ConsumerSession implements DeliverySink {
+    private static final Logger LOG = LoggerFactory.getLogger(ConsumerSession.class);
+    private static final int MAX_EARLY_ACKS = 1024;
+    private static final int MAX_EXCERPT_CHARS = 60;
+
+    private enum State {
+        UNBOUND,
+        ASKING,
+        BOUND,
+        REFUSED
+    }
+
+    private final Connection connection;
+    private final SendBuffer out;
+    private final Function<PipeName, Pipe> pipes;
+    private final EdgeEvents events;
+
+    private final Object lock = new Object();
+    private final List<Long> earlyAcks = new ArrayList<>();
+    private State state = State.UNBOUND;
+    private @Nullable ConsumerLink link;
+    private boolean closed;
+    private boolean roomMissed;
+
+    private volatile @Nullable PipeName asked;
+    private volatile byte @Nullable [] probe;
+    private long probes;
+    private long malformed;
+
+    ConsumerSession(Connection connection, SendBuffer out, Function<PipeName, Pipe> pipes, EdgeEvents events) {
+        this.connection = connection;
+        this.out = out;
+        this.pipes = pipes;
+        this.events = events;
+    }
+
+    /** The pipe that was asked for, in words for the log. */
+    String pipe() {
+        PipeName name = asked;
+        return name == null ? "none" : name.value();
+    }
+
+    void line(String text) {
+        sign();
+        try {
+            Line line = LineCodec.decode(text);
+            if (line instanceof Line.Bind bind) {
+                bind(bind.pipe(), text);
+            } else if (line instanceof Line.Ack ack) {
+                ack(ack.id());
+            } else if (line instanceof Line.Nack nack) {
+                nack(nack.id());
+            }
+        } catch (ProtocolException e) {
+            malformed(e.reason(), text);
+        }
+    }
+
+    /** Dialect 1 has no binary frames from consumers. */
+    void binary(int bytes) {
+        sign();
+        malformed("a binary frame of " + bytes + " bytes", "");
+    }
+
+    void pong(byte[] payload) {
+        ConsumerLink pipe = currentLink();
+        if (pipe != null) {
+            pipe.life(Arrays.equals(payload, probe));
+        }
+    }
+
+    /** A frame was read: a sign of life. */
+    void sign() {
+        ConsumerLink pipe = currentLink();
+        if (pipe != null) {
+            pipe.life(false);
+        }
+    }
+
+    private @Nullable ConsumerLink currentLink() {
+        synchronized (lock) {
+            return link;
+        }
+    }
+
+    private void bind(PipeName name, String line) {
+        if (asked != null) {
+            malformed("a second BIND on one connection", line);
+            return;
+        }
+        asked = name;
+        ConsumerLink given;
+        synchronized (lock) {
+            state = State.ASKING;
+        }
+        try {
+            given = pipes.apply(name).bind(this);
+        } catch (RelayException e) {
+            bindFailed(name, line, e);
+            return;
+        }
+        boolean over;
+        synchronized (lock) {
+            link = given;
+            over = closed;
+            if (state == State.BOUND) {
+                applyEarlyAcks(given);
+            }
+            if (roomMissed) {
+                given.writable();
+            }
+        }
+        if (over) {
+            given.gone();
+        }
+    }
+
+    private void bindFailed(PipeName name, String line, RelayException e) {
+        synchronized (lock) {
+            state = State.UNBOUND;
+        }
+        asked = null;
+        if (e.code() == ErrorCode.BAD_NAME) {
+            malformed(e.reason(), line);
+            return;
+        }
+        events.bindFailed();
+        LOG.warn("consumer could not be bound: peer={}, pipe={}; {}", connection.peer(), name, e.reason());
+    }
+
+    private void ack(long id) {
+        boolean dropped = false;
+        synchronized (lock) {
+            if (state == State.BOUND && link != null) {
+                link.ack(id);
+            } else if (state != State.REFUSED && !closed && earlyAcks.size() < MAX_EARLY_ACKS) {
+                earlyAcks.add(id);
+            } else {
+                dropped = true;
+            }
+        }
+        if (dropped) {
+            events.earlyAnswerDropped();
+        }
+    }
+
+    private void nack(long id) {
+        ConsumerLink pipe = currentLink();
+        if (pipe == null) {
+            events.earlyAnswerDropped(); // it cannot hold an event yet
+        } else {
+            pipe.nack(id);
+        }
+    }
+
+    private void applyEarlyAcks(ConsumerLink pipe) {
+        earlyAcks.forEach(pipe::ack);
+        earlyAcks.clear();
+    }
+
+    private void dropEarlyAcks() {
+        earlyAcks.forEach(id -> events.earlyAnswerDropped());
+        earlyAcks.clear();
+    }
+
+    private void malformed(String what, String text) {
+        events.malformedLine();
+        if (malformed++ == 0) {
+            LOG.warn(
+                    "line means nothing: peer={}, pipe={}, line='{}'; {}; further ones of this connection are only counted",
+                    connection.peer(),
+                    pipe(),
+                    excerpt(text),
+                    what);
+        }
+    }
+
+    private static String excerpt(String text) {
+        String start = text.length() <= MAX_EXCERPT_CHARS ? text : text.substring(0, MAX_EXCERPT_CHARS) + "…";
+        return start.replaceAll("[^\\p{Print}…]", "?");
+    }
+
+    /** Unsent bytes are below the limit again. */
+    void roomAgain() {
+        synchronized (lock) {
+            if (link == null) {
+                roomMissed = true;
+            } else {
+                link.writable();
+            }
+        }
+    }
+
+    /** The socket is closed; called once. */
+    void closed() {
+        ConsumerLink pipe;
+        synchronized (lock) {
+            closed = true;
+            pipe = link;
+            dropEarlyAcks();
+        }
+        if (pipe != null) {
+            pipe.gone();
+        }
+    }
+
+    @Override
+    public void bound() {
+        out.control(FrameCodec.text(LineCodec.READY));
+        synchronized (lock) {
+            state = State.BOUND;
+            if (link != null) {
+                applyEarlyAcks(link);
+            }
+        }
+    }
+
+    @Override
+    public void refused() {
+        synchronized (lock) {
+            state = State.REFUSED;
+            dropEarlyAcks();
+        }
+        out.control(FrameCodec.text(LineCodec.ERROR));
+        connection.close(CloseCodes.PIPE_BUSY, "Too many connections.");
+    }
+
+    @Override
+    public void probe() {
+        byte[] payload = ("probe-" + ++probes).getBytes(StandardCharsets.US_ASCII);
+        probe = payload;
+        out.control(FrameCodec.ping(payload));
+    }
+
+    @Override
+    public void takenOver() {
+        connection.close(CloseCodes.TAKEN_OVER, "taken over");
+    }
+
+    @Override
+    public boolean writable() {
+        return out.writable();
+    }
+
+    @Override
+    public long deliver(long id, ByteBuffer payload) {
+        return out.event(id, payload);
+    }
+
+    @Override
+    public void flush() {
+        out.flush();
+    }
+
+    @Override
+    public long writtenBytes() {
+        return out.writtenBytes();
+    }
+
+    @Override
+    public long lastWriteNanos() {
+        return connection.lastWriteNanos();
+    }
+}

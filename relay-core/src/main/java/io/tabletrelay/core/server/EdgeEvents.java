@@ -1,0 +1,38 @@
+package io.tabletrelay.core.server;
+
+/**
+ * What happens at the edge, for whoever counts it.
+ *
+ * <p>Threading: called by any thread; must not wait or throw.
+ */
+public interface EdgeEvents {
+    /** Counts nothing. */
+    EdgeEvents NONE = new EdgeEvents() {};
+
+    /** A handshake was done. */
+    default void connected() {}
+
+    /** A connection of which {@link #connected} was told has ended. */
+    default void disconnected() {}
+
+    /** A socket was closed because too many are open. */
+    default void connectionRefused() {}
+
+    /** A request was answered with an HTTP status other than 101. */
+    default void handshakeRefused() {}
+
+    /** A line that says nothing dialect 1 knows, a second BIND, or a binary frame: it changed nothing. */
+    default void malformedLine() {}
+
+    /** A well-formed BIND that no pipe could be had for: it changed nothing. */
+    default void bindFailed() {}
+
+    /** An ACK or ERROR of a connection that holds no pipe, and too early or too late to wait for one. */
+    default void earlyAnswerDropped() {}
+
+    /** A consumer was cut off because it did not take its bytes. */
+    default void slowConsumerCut() {}
+
+    /** A peer was cut off because nothing came from it. */
+    default void silentPeerCut() {}
+}

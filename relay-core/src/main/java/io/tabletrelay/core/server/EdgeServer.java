@@ -1,0 +1,163 @@
+package io.tabletrelay.core.server;
+
+import java.io.IOException;
+import java.nio.channels.ByteChannel;
+import java.nio.channels.ClosedSelectorException;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.util.Collection;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.java_websocket.WebSocket;
+import org.java_websocket.WebSocketAdapter;
+import org.java_websocket.WebSocketImpl;
+import org.java_websocket.WebSocketServerFactory;
+import org.java_websocket.drafts.Draft;
+import org.java_websocket.handshake.ClientHandshake;
+import org.java_websocket.server.WebSocketServer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The library's server on a socket that is bound already, with connections of our own making.
+ *
+ * <p>Threading: created, started and ended by {@link RelayServer}; the library's selector thread accepts, its worker
+ * threads decode. Used once.
+ */
+final class EdgeServer extends WebSocketServer {
+    private static final Logger LOG = LoggerFactory.getLogger(EdgeServer.class);
+    private static final int THREAD_END_MILLIS = 5_000;
+
+    private final Connection.Surroundings surroundings;
+    private final Set<Connection> open = ConcurrentHashMap.newKeySet();
+    private final CountDownLatch started = new CountDownLatch(1);
+    private volatile @Nullable Exception startFailure;
+    private volatile boolean stopping;
+    private volatile boolean ending;
+
+    EdgeServer(ServerSocketChannel bound, Connection.Surroundings surroundings) {
+        super(bound);
+        this.surroundings = surroundings;
+        setReuseAddr(true);
+        setTcpNoDelay(true);
+        setConnectionLostTimeout(0);
+        setWebSocketFactory(new ConnectionFactory());
+    }
+
+    /** Every accepted socket that is not closed yet, those in their handshake included. */
+    Collection<Connection> open() {
+        return open;
+    }
+
+    /** Waits until the library's threads run; returns what kept them from it, or null. */
+    @Nullable
+    Exception startAndWait() throws InterruptedException {
+        start();
+        if (!started.await(THREAD_END_MILLIS, TimeUnit.MILLISECONDS)) {
+            return new IOException("the selector thread did not start");
+        }
+        return startFailure;
+    }
+
+    /** From now on handshakes are answered with 503. */
+    void refuseNewcomers() {
+        stopping = true;
+    }
+
+    /** Cuts what is still open and ends all threads; the port is free when this returns. */
+    void end() throws InterruptedException {
+        ending = true;
+        open.forEach(c -> c.cut(0, "the relay is stopping"));
+        try {
+            stop(THREAD_END_MILLIS);
+        } catch (ClosedSelectorException e) {
+            LOG.debug("the selector was closed first", e);
+        }
+        open.forEach(c -> c.cut(0, "the relay is stopping"));
+        for (WebSocketWorker worker : decoders) {
+            worker.interrupt();
+            worker.join(THREAD_END_MILLIS);
+        }
+    }
+
+    @Override
+    public void onStart() {
+        try {
+            // A buffer for every worker at once: the library adds them one by one, and its selector thread waits for
+            // them.
+            for (int i = 0; i < 2 * decoders.size() + 1; i++) {
+                allocateBuffers(null);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        started.countDown();
+    }
+
+    @Override
+    public void onOpen(WebSocket socket, ClientHandshake request) {
+        Connection connection = ((EdgeSocket) socket).connection();
+        connection.opened();
+        if (!connection.channel().isOpen()) {
+            removeConnection(socket); // closed during its handshake: the library added it after it had removed it
+        }
+    }
+
+    /** The channel's end is what counts: there are ends that the library does not report. */
+    @Override
+    public void onClose(WebSocket socket, int code, String reason, boolean remote) {
+        LOG.debug("connection closed: code={}, remote={}; {}", code, remote, reason);
+    }
+
+    @Override
+    public void onMessage(WebSocket socket, String text) {
+        throw new IllegalStateException("frames go to the connection, not to the library");
+    }
+
+    @Override
+    public void onError(@Nullable WebSocket socket, Exception e) {
+        if (started.getCount() > 0) {
+            startFailure = e;
+            started.countDown();
+        } else {
+            LOG.error("the library's server reports a fault", e);
+        }
+    }
+
+    private final class ConnectionFactory implements WebSocketServerFactory {
+        @Override
+        public WebSocketImpl createWebSocket(WebSocketAdapter listener, Draft draft) {
+            return createWebSocket(listener, List.of());
+        }
+
+        @Override
+        public WebSocketImpl createWebSocket(WebSocketAdapter listener, List<Draft> drafts) {
+            return new EdgeSocket(listener, new EdgeDraft(() -> stopping, surroundings.events()));
+        }
+
+        /** Throws, with the socket closed, if it cannot be kept: that is how the library lets a socket be refused. */
+        @Override
+        public ByteChannel wrapChannel(SocketChannel socketChannel, SelectionKey key) throws IOException {
+            if (ending || open.size() >= surroundings.config().maxConnections()) {
+                socketChannel.close();
+                surroundings.events().connectionRefused();
+                throw new IOException("socket not taken: open=" + open.size());
+            }
+            EdgeSocket socket = (EdgeSocket) key.attachment();
+            Connection connection = new Connection(surroundings, socketChannel, key, socket, open::remove);
+            socket.attach(connection);
+            open.add(connection);
+            return connection.channel();
+        }
+
+        @Override
+        public void close() {
+            // nothing to close
+        }
+    }
+}

@@ -1,0 +1,197 @@
+package io.tabletrelay.core.server;
+
+import io.tabletrelay.api.ErrorCode;
+import io.tabletrelay.api.PipeName;
+import io.tabletrelay.api.RelayException;
+import io.tabletrelay.core.config.ServerConfig;
+import io.tabletrelay.core.pipe.Pipe;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.StandardSocketOptions;
+import java.nio.channels.ServerSocketChannel;
+import java.time.Duration;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.function.LongSupplier;
+import java.util.stream.Stream;
+import org.java_websocket.framing.CloseFrame;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The WebSocket port: consumers bind pipes here.
+ *
+ * <p>Threading: created, started and stopped by one thread; the port and the number of connections may be read by any.
+ * Its threads are the library's and one timer; {@link #stop} ends them.
+ */
+public final class RelayServer {
+    private static final Logger LOG = LoggerFactory.getLogger(RelayServer.class);
+    private static final int BACKLOG = 1024;
+    private static final long CLOSE_POLL_MILLIS = 5;
+    private static final long THREAD_END_MILLIS = 5_000;
+    private static final long MAX_TICK_MILLIS = 1_000;
+    private static final long MIN_TICK_MILLIS = 10;
+    /** How often the shortest timeout is looked at while it runs. */
+    private static final int TICKS_PER_TIMEOUT = 10;
+
+    private final ServerConfig config;
+    private final Connection.Surroundings surroundings;
+    private volatile @Nullable Running running;
+
+    private record Running(ServerSocketChannel listener, int port, EdgeServer edge, ScheduledExecutorService timer) {}
+
+    /**
+     * @param pipes gives the pipe of a name, made on first use; throws RelayException if there can be none
+     * @param nanoTime {@code System.nanoTime()}, or a test's clock
+     */
+    public RelayServer(ServerConfig config, Function<PipeName, Pipe> pipes, EdgeEvents events, LongSupplier nanoTime) {
+        this.config = config;
+        this.surroundings = new Connection.Surroundings(config, pipes, events, nanoTime);
+    }
+
+    /** Listens when this returns; throws RelayException with {@link ErrorCode#CANNOT_START} if it cannot. */
+    public void start() {
+        ServerSocketChannel listener = listen();
+        EdgeServer edge = new EdgeServer(listener, surroundings);
+        try {
+            Exception failure = edge.startAndWait();
+            if (failure != null) {
+                edge.end();
+                throw cannotStart(failure);
+            }
+            int port = ((InetSocketAddress) listener.getLocalAddress()).getPort();
+            running = new Running(listener, port, edge, startTimer(edge));
+        } catch (IOException e) {
+            throw cannotStart(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw cannotStart(e);
+        }
+    }
+
+    private ServerSocketChannel listen() {
+        ServerSocketChannel listener = null;
+        try {
+            InetSocketAddress address = new InetSocketAddress(config.host(), config.port());
+            if (address.isUnresolved()) {
+                throw new IOException("unknown host");
+            }
+            listener = ServerSocketChannel.open();
+            listener.setOption(StandardSocketOptions.SO_REUSEADDR, true);
+            listener.bind(address, BACKLOG);
+            return listener;
+        } catch (IOException e) {
+            closeQuietly(listener);
+            throw cannotStart(e);
+        }
+    }
+
+    private static void closeQuietly(@Nullable ServerSocketChannel listener) {
+        try {
+            if (listener != null) {
+                listener.close();
+            }
+        } catch (IOException e) {
+            LOG.debug("a socket that could not be bound could not be closed", e);
+        }
+    }
+
+    private RelayException cannotStart(Exception cause) {
+        return new RelayException(
+                ErrorCode.CANNOT_START,
+                "cannot listen for WebSockets: address=" + config.host() + ":" + config.port() + ", cause="
+                        + cause.getMessage()
+                        + "; is another relay running? choose a port with --ws-port, 0 picks a free one",
+                cause);
+    }
+
+    private ScheduledExecutorService startTimer(EdgeServer edge) {
+        ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor(task -> {
+            Thread thread = Executors.defaultThreadFactory().newThread(task);
+            thread.setName("ws-timer");
+            thread.setDaemon(true);
+            return thread;
+        });
+        long tickMillis = tickMillis();
+        var unused = timer.scheduleWithFixedDelay(() -> tick(edge), tickMillis, tickMillis, TimeUnit.MILLISECONDS);
+        return timer;
+    }
+
+    private long tickMillis() {
+        long shortest = Stream.of(config.handshakeTimeout(), config.heartbeat(), config.slowConsumerTimeout())
+                .mapToLong(Duration::toMillis)
+                .min()
+                .orElseThrow();
+        return Math.max(MIN_TICK_MILLIS, Math.min(MAX_TICK_MILLIS, shortest / TICKS_PER_TIMEOUT));
+    }
+
+    private void tick(EdgeServer edge) {
+        for (Connection connection : edge.open()) {
+            try {
+                connection.tick(surroundings.nanoTime().getAsLong());
+            } catch (Throwable t) { // errors too: the timer would never run again
+                LOG.error("a connection could not be looked after: peer={}", connection.peer(), t);
+            }
+        }
+    }
+
+    /** The port that is listened on, also where the configuration said 0. */
+    public int port() {
+        Running now = running;
+        if (now == null) {
+            throw new IllegalStateException("the server is not started");
+        }
+        return now.port();
+    }
+
+    /** Sockets that are open, those in their handshake included. */
+    public int connections() {
+        Running now = running;
+        return now == null ? 0 : now.edge().open().size();
+    }
+
+    /**
+     * Closes every connection with 1012, reads acks until each peer has answered or the deadline is over, then frees the
+     * port and ends all threads. May be started again.
+     */
+    public void stop(Duration deadline) {
+        Running now = running;
+        if (now == null) {
+            return;
+        }
+        running = null;
+        long end = System.nanoTime() + deadline.toNanos();
+        now.edge().refuseNewcomers();
+        Stream<Connection> opened = now.edge().open().stream().filter(Connection::isWebSocket);
+        opened.forEach(connection -> connection.close(CloseFrame.SERVICE_RESTART, "the relay is stopping"));
+        try {
+            while (now.edge().open().stream().anyMatch(Connection::isWebSocket) && System.nanoTime() < end) {
+                TimeUnit.MILLISECONDS.sleep(CLOSE_POLL_MILLIS);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        endThreads(now);
+    }
+
+    /** Even where the caller is interrupted: threads and sockets left behind would be worse than some milliseconds. */
+    private static void endThreads(Running now) {
+        boolean interrupted = Thread.interrupted();
+        now.timer().shutdownNow();
+        try {
+            now.edge().end();
+            if (!now.timer().awaitTermination(THREAD_END_MILLIS, TimeUnit.MILLISECONDS)) {
+                LOG.warn("the timer of the WebSocket port did not end: port={}", now.port());
+            }
+        } catch (InterruptedException e) {
+            interrupted = true;
+        }
+        closeQuietly(now.listener());
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

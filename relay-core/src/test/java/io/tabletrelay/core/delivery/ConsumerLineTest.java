@@ -1,0 +1,179 @@
+package io.tabletrelay.core.delivery;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class ConsumerLineTest {
+    private static final long SECOND = 1_000_000_000L;
+
+    private final List<String> said = new ArrayList<>();
+    private final ConsumerLine line = new ConsumerLine(5 * SECOND, new ConsumerLine.Listener() {
+        @Override
+        public void taken(Consumer holder) {
+            said.add(holder.sink() + " taken");
+        }
+
+        @Override
+        public void left(Consumer holder, boolean lost) {
+            said.add(holder.sink() + (lost ? " lost" : " left"));
+        }
+    });
+    private final Consumer a = new Consumer(new NamedSink("a"));
+    private final Consumer b = new Consumer(new NamedSink("b"));
+    private final Consumer c = new Consumer(new NamedSink("c"));
+
+    @Test
+    void theFirstIsBoundAtOnce() {
+        line.join(a, 0);
+
+        assertThat(said).containsExactly("a bound", "a taken");
+        assertThat(line.holder()).isSameAs(a);
+    }
+
+    @Test
+    void aHolderThatAnswersTheProbeKeepsThePipe() {
+        line.join(a, 0);
+        line.join(b, 0);
+        line.life(a, true, 1);
+
+        assertThat(said).containsExactly("a bound", "a taken", "a probed", "b refused");
+        assertThat(line.expireProbe(6 * SECOND)).isFalse();
+    }
+
+    @Test
+    void aFrameThatWasOnItsWayIsNoSignOfLifeALaterOneIs() {
+        line.join(a, 0);
+        line.join(b, 0);
+        line.life(a, false, SECOND);
+        assertThat(said).doesNotContain("b refused");
+
+        line.life(a, false, SECOND + 1);
+        assertThat(said).contains("b refused");
+    }
+
+    @Test
+    void aSilentHolderIsTakenOverWhenTheProbeRunsOut() {
+        line.join(a, 0);
+        line.join(b, 0);
+
+        assertThat(line.probeDeadlineNanos(-1)).isEqualTo(5 * SECOND);
+        assertThat(line.expireProbe(5 * SECOND - 1)).isFalse();
+        assertThat(line.expireProbe(5 * SECOND)).isTrue();
+        assertThat(said)
+                .containsExactly("a bound", "a taken", "a probed", "a takenOver", "a left", "b bound", "b taken");
+        assertThat(a.everBound()).isTrue();
+    }
+
+    @Test
+    void oneProbeAtATimeAndNewcomersInOrderOfArrival() {
+        line.join(a, 0);
+        line.join(b, 0);
+        line.join(c, SECOND);
+        line.life(a, true, 2 * SECOND);
+        assertThat(said).containsExactly("a bound", "a taken", "a probed", "b refused", "a probed");
+
+        assertThat(line.expireProbe(7 * SECOND)).isTrue();
+        assertThat(line.holder()).isSameAs(c);
+    }
+
+    @Test
+    void whenTheHolderLeavesTheFirstInLineIsBoundAtOnceAndTheNextOneProbesIt() {
+        line.join(a, 0);
+        line.join(b, 0);
+        line.join(c, 0);
+        line.gone(a, 1);
+
+        assertThat(said).containsExactly("a bound", "a taken", "a probed", "a lost", "b bound", "b taken", "b probed");
+    }
+
+    @Test
+    void aNewcomerThatLeavesTakesItsProbeWithIt() {
+        line.join(a, 0);
+        line.join(b, 0);
+        line.gone(b, 1);
+
+        assertThat(line.expireProbe(10 * SECOND)).isFalse();
+        assertThat(line.holder()).isSameAs(a);
+    }
+
+    @Test
+    void aConnectionThatNeverBoundMayLeave() {
+        line.gone(b, 0);
+        line.join(a, 0);
+        line.gone(a, 1);
+        line.gone(a, 2);
+
+        assertThat(said).containsExactly("a bound", "a taken", "a lost");
+    }
+
+    private final class NamedSink implements DeliverySink {
+        private final String name;
+
+        NamedSink(String name) {
+            this.name = name;
+        }
+
+        @Override
+        public String toString() {
+            return name;
+        }
+
+        @Override
+        public void bound() {
+            said.add(name + " bound");
+        }
+
+        @Override
+        public void refused() {
+            said.add(name + " refused");
+        }
+
+        @Override
+        public void probe() {
+            said.add(name + " probed");
+        }
+
+        @Override
+        public void takenOver() {
+            said.add(name + " takenOver");
+        }
+
+        @Override
+        public boolean writable() {
+            return true;
+        }
+
+        @Override
+        public long deliver(long id, ByteBuffer payload) {
+            return 0;
+        }
+
+        @Override
+        public void flush() {}
+
+        @Override
+        public long writtenBytes() {
+            return 0;
+        }
+
+        @Override
+        public long lastWriteNanos() {
+            return 0;
+        }
+
+        // two connections must never be taken for one because they look the same
+        @Override
+        public boolean equals(Object other) {
+            return other instanceof NamedSink;
+        }
+
+        @Override
+        public int hashCode() {
+            return 1;
+        }
+    }
+}

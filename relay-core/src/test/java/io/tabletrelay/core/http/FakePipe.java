@@ -1,0 +1,162 @@
+package io.tabletrelay.core.http;
+
+import io.tabletrelay.api.Appended;
+import io.tabletrelay.api.Durability;
+import io.tabletrelay.api.ErrorCode;
+import io.tabletrelay.api.Payload;
+import io.tabletrelay.api.PipeName;
+import io.tabletrelay.api.ProducerSequence;
+import io.tabletrelay.api.RelayException;
+import io.tabletrelay.core.delivery.DeadLetter;
+import io.tabletrelay.core.delivery.DeliverySink;
+import io.tabletrelay.core.delivery.EventState;
+import io.tabletrelay.core.pipe.ConsumerLink;
+import io.tabletrelay.core.pipe.Pipe;
+import io.tabletrelay.core.pipe.PipeStatus;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A pipe in memory, which a test can hold up or make refuse.
+ *
+ * <p>Threading: thread-safe by its monitor.
+ */
+public final class FakePipe implements Pipe {
+    private final PipeName name;
+    private final List<String> stored = new ArrayList<>();
+    private final Map<String, Long> lastSequences = new HashMap<>();
+    private final List<Runnable> heldUp = new ArrayList<>();
+    private final List<DeadLetter> deadLetters = new ArrayList<>();
+    private boolean holding;
+    private boolean silent;
+    private @Nullable RuntimeException refusal;
+
+    public FakePipe(PipeName name) {
+        this.name = name;
+    }
+
+    /** Appends are confirmed only once they are let go. */
+    public synchronized void hold() {
+        holding = true;
+    }
+
+    public void letGo() {
+        List<Runnable> confirmations;
+        synchronized (this) {
+            holding = false;
+            confirmations = List.copyOf(heldUp);
+            heldUp.clear();
+        }
+        confirmations.forEach(Runnable::run);
+    }
+
+    public synchronized int heldUp() {
+        return heldUp.size();
+    }
+
+    /** Every append fails with this. */
+    public synchronized void refuse(RuntimeException with) {
+        refusal = with;
+    }
+
+    /** The status never comes. */
+    public synchronized void fallSilent() {
+        silent = true;
+    }
+
+    public synchronized void bury(DeadLetter letter) {
+        deadLetters.add(letter);
+    }
+
+    /** What was appended, as text, in order. */
+    public synchronized List<String> stored() {
+        return List.copyOf(stored);
+    }
+
+    @Override
+    public PipeName name() {
+        return name;
+    }
+
+    @Override
+    public synchronized CompletionStage<Appended> append(List<Payload> payloads, @Nullable ProducerSequence sequence) {
+        if (refusal != null) {
+            return CompletableFuture.failedFuture(refusal);
+        }
+        if (sequence != null) {
+            long last = lastSequences.getOrDefault(sequence.producer(), 0L);
+            if (sequence.sequence() <= last) {
+                return CompletableFuture.completedFuture(new Appended(7, 8, true, Durability.PROCESS));
+            }
+            if (sequence.sequence() != last + 1) {
+                return CompletableFuture.failedFuture(new RelayException(
+                        ErrorCode.OUT_OF_SEQUENCE, "sequence is not the next: last=" + last + "; go on from there"));
+            }
+            lastSequences.put(sequence.producer(), sequence.sequence());
+        }
+        long firstId = stored.size() + 1L;
+        payloads.forEach(payload -> stored.add(
+                StandardCharsets.UTF_8.decode(payload.bytes().duplicate()).toString()));
+        CompletableFuture<Appended> result = new CompletableFuture<>();
+        Appended appended = new Appended(firstId, stored.size(), false, Durability.PROCESS);
+        if (holding) {
+            heldUp.add(() -> result.complete(appended));
+        } else {
+            result.complete(appended);
+        }
+        return result;
+    }
+
+    @Override
+    public ConsumerLink bind(DeliverySink sink) {
+        throw new UnsupportedOperationException("nobody consumes here");
+    }
+
+    @Override
+    public synchronized CompletionStage<PipeStatus> status() {
+        return silent
+                ? new CompletableFuture<>()
+                : CompletableFuture.completedFuture(new PipeStatus(
+                        name.value(),
+                        1,
+                        "OPEN",
+                        "",
+                        Durability.PROCESS,
+                        1,
+                        stored.size(),
+                        0,
+                        0,
+                        0,
+                        0,
+                        0,
+                        0,
+                        deadLetters.size(),
+                        4096,
+                        false));
+    }
+
+    @Override
+    public synchronized CompletionStage<EventState> stateOf(long id) {
+        String state = id <= stored.size() ? "undelivered" : "unknown";
+        return CompletableFuture.completedFuture(new EventState(id, state, 0, ""));
+    }
+
+    @Override
+    public synchronized CompletionStage<Long> lastSequence(String producer) {
+        return CompletableFuture.completedFuture(lastSequences.getOrDefault(producer, 0L));
+    }
+
+    @Override
+    public synchronized CompletionStage<List<DeadLetter>> deadLetters(long after, int limit) {
+        return CompletableFuture.completedFuture(deadLetters.stream()
+                .filter(letter -> letter.number() > after)
+                .limit(limit)
+                .toList());
+    }
+}

@@ -1,0 +1,69 @@
+package io.tabletrelay.core.pipe;
+
+import io.tabletrelay.core.delivery.DeliverySink;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongConsumer;
+
+/** A connection that remembers what it was given; its bytes are on the wire at once. */
+final class RecordingSink implements DeliverySink {
+    final List<String> said = new CopyOnWriteArrayList<>();
+    final List<Long> ids = new CopyOnWriteArrayList<>();
+    final List<String> payloads = new CopyOnWriteArrayList<>();
+    private volatile LongConsumer onDeliver = id -> {};
+    private final AtomicLong given = new AtomicLong();
+
+    /** What the consumer does with each event, before {@link #deliver} returns. */
+    void onDeliver(LongConsumer reaction) {
+        onDeliver = reaction;
+    }
+
+    @Override
+    public void bound() {
+        said.add("bound");
+    }
+
+    @Override
+    public void refused() {
+        said.add("refused");
+    }
+
+    @Override
+    public void probe() {
+        said.add("probe");
+    }
+
+    @Override
+    public void takenOver() {
+        said.add("takenOver");
+    }
+
+    @Override
+    public boolean writable() {
+        return true;
+    }
+
+    @Override
+    public long deliver(long id, ByteBuffer payload) {
+        ids.add(id);
+        payloads.add(StandardCharsets.UTF_8.decode(payload.duplicate()).toString());
+        onDeliver.accept(id);
+        return given.incrementAndGet();
+    }
+
+    @Override
+    public void flush() {}
+
+    @Override
+    public long writtenBytes() {
+        return given.get();
+    }
+
+    @Override
+    public long lastWriteNanos() {
+        return Long.MIN_VALUE;
+    }
+}

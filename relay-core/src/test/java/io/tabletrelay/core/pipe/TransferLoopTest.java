@@ -1,0 +1,310 @@
+package io.tabletrelay.core.pipe;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.tabletrelay.api.Appended;
+import io.tabletrelay.api.ErrorCode;
+import io.tabletrelay.api.Payload;
+import io.tabletrelay.api.PipeName;
+import io.tabletrelay.api.ProducerSequence;
+import io.tabletrelay.api.RelayException;
+import io.tabletrelay.core.config.DeliveryConfig;
+import io.tabletrelay.core.config.StoreConfig;
+import io.tabletrelay.core.delivery.Consumer;
+import io.tabletrelay.core.delivery.DeliveryContext;
+import io.tabletrelay.core.metrics.RelayMetrics;
+import io.tabletrelay.core.store.DataDirectory;
+import io.tabletrelay.core.store.EventGroup;
+import io.tabletrelay.core.store.PipeStore;
+import io.tabletrelay.core.store.StoreException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Steps a loop by hand: real files, but no thread, and no clock but the test's. */
+class TransferLoopTest {
+    private static final PipeName PIPE = new PipeName("p");
+    private static final long SECOND = 1_000_000_000L;
+
+    private final ArrayDeque<Runnable> diskWork = new ArrayDeque<>();
+    private final ArrayDeque<Runnable> commands = new ArrayDeque<>();
+    private final RecordingSink sink = new RecordingSink();
+    private final Consumer consumer = new Consumer(sink);
+    private final DataDirectory directory;
+    private TransferLoop loop;
+    private long nowNanos;
+    private int brokenOpens;
+
+    TransferLoopTest(@TempDir Path folder) {
+        directory = DataDirectory.open(folder.resolve("data"), () -> Instant.EPOCH, () -> "boot");
+        loop = loop(StoreConfig.DEFAULT);
+    }
+
+    @BeforeEach
+    void nothingIsOpenYet() {
+        assertThat(loop.status().state()).isEqualTo("OPENING");
+    }
+
+    @AfterEach
+    void close() {
+        CompletableFuture<Void> closed = new CompletableFuture<>();
+        loop.close(closed);
+        settle();
+        assertThat(closed).isCompleted();
+        directory.close();
+    }
+
+    private TransferLoop loop(StoreConfig store) {
+        DeliveryContext delivery =
+                new DeliveryContext(DeliveryConfig.DEFAULT, () -> nowNanos, () -> Instant.EPOCH, new Random(1));
+        return new TransferLoop(
+                PIPE,
+                () -> {
+                    if (brokenOpens > 0) {
+                        brokenOpens--;
+                        throw new StoreException(ErrorCode.PIPE_FAILED, "disk is on fire");
+                    }
+                    return PipeStore.open(directory.pipe(PIPE), store, 1 << 20, () -> Instant.EPOCH);
+                },
+                new PipeContext(store, delivery, diskWork::add),
+                commands::add,
+                new RelayMetrics().pipe(PIPE));
+    }
+
+    /** One turn, without what the disk threads would have done meanwhile. */
+    private int turn() {
+        for (Runnable command = commands.poll(); command != null; command = commands.poll()) {
+            command.run();
+        }
+        return loop.doWork();
+    }
+
+    /** Turns and disk work until nothing is left to do. */
+    private void settle() {
+        while (turn() > 0 || !diskWork.isEmpty() || !commands.isEmpty()) {
+            for (Runnable task = diskWork.poll(); task != null; task = diskWork.poll()) {
+                task.run();
+            }
+        }
+    }
+
+    private CompletableFuture<Appended> publish(@Nullable ProducerSequence sequence, String... texts) {
+        List<Payload> payloads = new ArrayList<>();
+        for (String text : texts) {
+            payloads.add(new Payload("text/plain", Map.of(), ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8))));
+        }
+        CompletableFuture<Appended> result = new CompletableFuture<>();
+        loop.append(new Appends.Waiting(new EventGroup(payloads, sequence, 0), result));
+        return result;
+    }
+
+    private void append(@Nullable ProducerSequence sequence, String... texts) {
+        assertThat(publish(sequence, texts)).isNotCompletedExceptionally();
+    }
+
+    private static ErrorCode refusal(CompletableFuture<?> result) {
+        return result.handle((value, failure) -> ((RelayException) failure).code())
+                .join();
+    }
+
+    @Test
+    void aPublishThatCameBeforeThePipeWasOpenIsAppendedOnceItIs() {
+        CompletableFuture<Appended> result = publish(null, "a", "b");
+        turn();
+        assertThat(result).isNotDone();
+
+        settle();
+        assertThat(result).isCompletedWithValueMatching(appended -> appended.firstId() == 1 && appended.lastId() == 2);
+        assertThat(loop.status().lastId()).isEqualTo(2);
+    }
+
+    @Test
+    void theFirstEventOfTheFirstPipeLeavesInTheTurnThatAppendedIt() {
+        loop.bind(consumer);
+        settle();
+        append(null, "first");
+        settle();
+        sink.ids.clear();
+
+        append(null, "second");
+        turn();
+
+        assertThat(sink.ids).containsExactly(2L);
+    }
+
+    @Test
+    void anEventAfterAnHourOfSilenceLeavesAtOnceAndSilenceWantsNoTurns() {
+        loop.bind(consumer);
+        append(null, "a");
+        settle();
+        loop.lines(consumer, new long[] {1});
+        settle();
+        assertThat(loop.nextDeadlineNanos(Long.MAX_VALUE)).isEqualTo(Long.MAX_VALUE);
+
+        nowNanos += 3_600 * SECOND;
+        append(null, "b");
+        turn();
+
+        assertThat(sink.payloads).containsExactly("a", "b");
+    }
+
+    @Test
+    void manyPublishesAreAppendedInOneTurnInTheirOrder() {
+        settle();
+        List<CompletableFuture<Appended>> results = new ArrayList<>();
+        for (int i = 1; i <= 500; i++) {
+            results.add(publish(null, "e" + i));
+        }
+        settle();
+
+        for (int i = 1; i <= 500; i++) {
+            assertThat(results.get(i - 1).join().firstId()).isEqualTo(i);
+        }
+    }
+
+    @Test
+    void acksThatComeBeforeThePipeIsOpenCountOnceItIs() {
+        loop.bind(consumer);
+        append(null, "a", "b");
+        settle();
+        assertThat(sink.ids).containsExactly(1L, 2L);
+        reopen();
+        loop.bind(consumer);
+
+        loop.lines(consumer, new long[] {2});
+        settle();
+
+        assertThat(sink.ids).containsExactly(1L, 2L, 1L);
+    }
+
+    private void reopen() {
+        CompletableFuture<Void> closed = new CompletableFuture<>();
+        loop.close(closed);
+        settle();
+        loop = loop(StoreConfig.DEFAULT);
+    }
+
+    @Test
+    void aRepeatedSequenceIsAnsweredWithTheIdsStoredThenAndAGapIsRefused() {
+        CompletableFuture<Appended> first = publish(new ProducerSequence("x", 1), "a", "b");
+        CompletableFuture<Appended> repeat = publish(new ProducerSequence("x", 1), "a", "b");
+        CompletableFuture<Appended> gap = publish(new ProducerSequence("x", 3), "c");
+        CompletableFuture<Appended> next = publish(new ProducerSequence("x", 2), "c");
+        settle();
+
+        assertThat(first.join())
+                .isEqualTo(new Appended(1, 2, false, first.join().durability()));
+        assertThat(repeat.join())
+                .isEqualTo(new Appended(1, 2, true, first.join().durability()));
+        assertThat(refusal(gap)).isEqualTo(ErrorCode.OUT_OF_SEQUENCE);
+        assertThat(next.join().firstId()).isEqualTo(3);
+    }
+
+    @Test
+    void aRepeatedSequenceIsRecognizedAfterAReopen() {
+        append(new ProducerSequence("x", 1), "a", "b");
+        settle();
+        reopen();
+        CompletableFuture<Appended> repeat = publish(new ProducerSequence("x", 1), "a", "b");
+        settle();
+
+        assertThat(repeat.join().duplicate()).isTrue();
+        assertThat(repeat.join().firstId()).isEqualTo(1);
+        assertThat(repeat.join().lastId()).isEqualTo(2);
+    }
+
+    @Test
+    void aFullPipeRefusesAndAcceptsAgainWhenItsBacklogHasShrunk() {
+        StoreConfig defaults = StoreConfig.DEFAULT;
+        loop = loop(
+                new StoreConfig(defaults.segmentBytes(), defaults.maxEventBytes(), 0, 3, defaults.diskReserveBytes()));
+        loop.bind(consumer);
+        append(null, "a", "b", "c");
+        CompletableFuture<Appended> tooMany = publish(null, "d");
+        settle();
+        assertThat(refusal(tooMany)).isEqualTo(ErrorCode.PIPE_FULL);
+
+        loop.lines(consumer, new long[] {2});
+        settle();
+        CompletableFuture<Appended> fits = publish(null, "d");
+        settle();
+        assertThat(fits.join().firstId()).isEqualTo(4);
+    }
+
+    @Test
+    void aPipeThatCannotOpenRefusesPublishesKeepsItsConsumerAndIsOpenedAgain() {
+        brokenOpens = 2;
+        loop.bind(consumer);
+        CompletableFuture<Appended> before = publish(null, "a");
+        settle();
+        assertThat(loop.status().state()).isEqualTo("FAILED");
+        assertThat(loop.status().reason()).contains("disk is on fire");
+        assertThat(refusal(before)).isEqualTo(ErrorCode.PIPE_FAILED);
+        assertThat(refusal(publish(null, "b"))).isEqualTo(ErrorCode.PIPE_FAILED);
+
+        nowNanos = loop.nextDeadlineNanos(Long.MAX_VALUE);
+        settle();
+        assertThat(loop.status().state()).isEqualTo("FAILED");
+        assertThat(loop.nextDeadlineNanos(Long.MAX_VALUE) - nowNanos).isEqualTo(2 * SECOND);
+
+        nowNanos += 2 * SECOND;
+        settle();
+        append(null, "c");
+        settle();
+        assertThat(loop.status().state()).isEqualTo("OPEN");
+        assertThat(sink.said).containsExactly("bound");
+        assertThat(sink.payloads).containsExactly("c");
+    }
+
+    @Test
+    void afterAFailureWhatWasInFlightComesAgainAndNothingIsLost() {
+        loop.bind(consumer);
+        append(null, "a", "b");
+        settle();
+        loop.fail(new InternalError("a fault occurred in an unsafe memory access"));
+        settle();
+        assertThat(loop.status().state()).isEqualTo("FAILED");
+
+        nowNanos += SECOND;
+        settle();
+        assertThat(sink.payloads).containsExactly("a", "b", "a", "b");
+    }
+
+    @Test
+    void whileStoppingNothingIsTakenOrSentButAcksCount() {
+        loop.bind(consumer);
+        append(null, "a", "b");
+        settle();
+        loop.stopSending();
+        assertThat(refusal(publish(null, "c"))).isEqualTo(ErrorCode.STOPPING);
+        loop.lines(consumer, new long[] {1, 2});
+        settle();
+        assertThat(loop.status().floor()).isEqualTo(2);
+        assertThat(loop.status().inFlight()).isZero();
+    }
+
+    @Test
+    void anAckFromAConnectionThatWasNeverBoundIsDropped() {
+        Consumer stranger = new Consumer(new RecordingSink());
+        loop.bind(consumer);
+        append(null, "a");
+        settle();
+
+        loop.lines(stranger, new long[] {1});
+        settle();
+
+        assertThat(loop.status().floor()).isZero();
+    }
+}

@@ -1,0 +1,126 @@
+package io.tabletrelay.core.server;
+
+import io.tabletrelay.api.Appended;
+import io.tabletrelay.api.Payload;
+import io.tabletrelay.api.PipeName;
+import io.tabletrelay.api.ProducerSequence;
+import io.tabletrelay.core.delivery.DeadLetter;
+import io.tabletrelay.core.delivery.DeliverySink;
+import io.tabletrelay.core.delivery.EventState;
+import io.tabletrelay.core.pipe.ConsumerLink;
+import io.tabletrelay.core.pipe.Pipe;
+import io.tabletrelay.core.pipe.PipeStatus;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A pipe that only remembers what it is told; the test plays its transfer thread.
+ *
+ * <p>Threading: thread-safe.
+ */
+final class StubPipe implements Pipe {
+    final List<Link> links = new CopyOnWriteArrayList<>();
+    private final PipeName name;
+    private volatile Consumer<DeliverySink> onBind = DeliverySink::bound;
+
+    StubPipe(PipeName name) {
+        this.name = name;
+    }
+
+    /** What happens within bind; bound at once if nothing else is said. */
+    void onBind(Consumer<DeliverySink> action) {
+        onBind = action;
+    }
+
+    /** The one link there is. */
+    Link link() {
+        if (links.size() != 1) {
+            throw new AssertionError("links: " + links.size());
+        }
+        return links.get(0);
+    }
+
+    @Override
+    public PipeName name() {
+        return name;
+    }
+
+    @Override
+    public ConsumerLink bind(DeliverySink sink) {
+        Link link = new Link(sink);
+        links.add(link);
+        onBind.accept(sink);
+        return link;
+    }
+
+    @Override
+    public CompletionStage<Appended> append(List<Payload> payloads, @Nullable ProducerSequence sequence) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public CompletionStage<PipeStatus> status() {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public CompletionStage<EventState> stateOf(long id) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public CompletionStage<Long> lastSequence(String producer) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public CompletionStage<List<DeadLetter>> deadLetters(long after, int limit) {
+        throw new UnsupportedOperationException();
+    }
+
+    /** One connection's line, as it was used. */
+    static final class Link implements ConsumerLink {
+        final DeliverySink sink;
+        final List<Long> acks = new CopyOnWriteArrayList<>();
+        final List<Long> nacks = new CopyOnWriteArrayList<>();
+        final AtomicInteger signs = new AtomicInteger();
+        final AtomicInteger probePongs = new AtomicInteger();
+        final AtomicInteger writables = new AtomicInteger();
+        final AtomicInteger gone = new AtomicInteger();
+        volatile Consumer<Long> onAck = id -> {};
+
+        Link(DeliverySink sink) {
+            this.sink = sink;
+        }
+
+        @Override
+        public void ack(long id) {
+            acks.add(id);
+            onAck.accept(id);
+        }
+
+        @Override
+        public void nack(long id) {
+            nacks.add(id);
+        }
+
+        @Override
+        public void life(boolean probePong) {
+            (probePong ? probePongs : signs).incrementAndGet();
+        }
+
+        @Override
+        public void writable() {
+            writables.incrementAndGet();
+        }
+
+        @Override
+        public void gone() {
+            gone.incrementAndGet();
+        }
+    }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package io.tabletrelay.plugins.bytes;
+
+import org.jspecify.annotations.NullMarked;

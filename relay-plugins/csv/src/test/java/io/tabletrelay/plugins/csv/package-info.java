@@ -1,0 +1,4 @@
+@NullMarked
+package io.tabletrelay.plugins.csv;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package io.tabletrelay.plugins.iotdbtablet;
+
+import org.jspecify.annotations.NullMarked;

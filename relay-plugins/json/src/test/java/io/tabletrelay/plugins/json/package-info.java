@@ -1,0 +1,4 @@
+@NullMarked
+package io.tabletrelay.plugins.json;
+
+import org.jspecify.annotations.NullMarked;
