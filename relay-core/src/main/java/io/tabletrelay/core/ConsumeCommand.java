@@ -7,6 +7,7 @@ import java.io.PrintWriter;
 import java.net.URI;
 import java.time.Duration;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -71,12 +72,14 @@ final class ConsumeCommand implements Callable<Integer> {
         URI address = ws != null ? ws : URI.create("ws://" + server.host() + ":" + wsPort);
         PrintWriter err = spec.commandLine().getErr();
         lastConnectedNanos = System.nanoTime();
-        while (acked < count) {
+        boolean done = false;
+        while (!done) {
             try (Dialect1Consumer consumer = Dialect1Consumer.connect(address, pipe)) {
                 drain(consumer);
+                done = true;
             } catch (IOException lost) {
                 if (waitMillis == 0) {
-                    err.println("relay: " + lost.getMessage() + "; trying again");
+                    err.println("relay: " + lost.getMessage() + " (trying again)");
                 }
                 pause(lost);
             }
@@ -87,15 +90,24 @@ final class ConsumeCommand implements Callable<Integer> {
     private void drain(Dialect1Consumer consumer) throws IOException, InterruptedException {
         waitMillis = 0;
         try {
+            // acks that were sent on a connection that broke may never have been read
+            for (long id : List.copyOf(printedIds)) {
+                ack(consumer, id);
+            }
             while (acked < count) {
                 Dialect1Consumer.Delivery delivery = consumer.next();
                 print(delivery);
-                consumer.ack(delivery.id());
-                acked += printedNotAckedIds.remove(delivery.id()) ? 1 : 0;
+                ack(consumer, delivery.id());
             }
+            consumer.finish();
         } finally {
             lastConnectedNanos = System.nanoTime();
         }
+    }
+
+    private void ack(Dialect1Consumer consumer, long id) throws IOException, InterruptedException {
+        consumer.ack(id);
+        acked += printedNotAckedIds.remove(id) ? 1 : 0;
     }
 
     private void print(Dialect1Consumer.Delivery delivery) {

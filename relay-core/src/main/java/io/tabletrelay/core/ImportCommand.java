@@ -94,7 +94,7 @@ final class ImportCommand implements Callable<Integer> {
         PublishCommand.existing(file);
         PrintWriter err = spec.commandLine().getErr();
         Retry retry = new Retry(
-                Duration.ofSeconds(retrySeconds), reason -> err.println("relay: " + reason + "; trying again"));
+                Duration.ofSeconds(retrySeconds), reason -> err.println("relay: " + reason + " (trying again)"));
         RelayHttp http = server.http();
         String producer = name != null ? name : ImportFile.fingerprint(file, type, rowsPerRequest, options);
         long startNanos = System.nanoTime();

@@ -54,6 +54,11 @@ public final class TestProducer implements AutoCloseable {
     /** Ends after the publish that is under way, once it is confirmed. */
     public void finish(Duration timeout) throws InterruptedException {
         finishing = true;
+        awaitEnd(timeout);
+    }
+
+    /** Waits until the whole feed is confirmed. */
+    public void awaitEnd(Duration timeout) throws InterruptedException {
         thread.join(timeout.toMillis());
         if (thread.isAlive() || failure != null) {
             throw new IllegalStateException("producer has not finished: producer=" + feed.producer() + ", stored="

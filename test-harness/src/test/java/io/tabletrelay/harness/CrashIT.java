@@ -102,7 +102,7 @@ class CrashIT {
                 new Feed(PIPE, "last", "json", sequence -> payload("last", sequence), true, 1, Duration.ZERO),
                 relay::http,
                 history);
-        last.finish(READY);
+        last.awaitEnd(READY);
     }
 
     private JsonNode awaitDrained(RestartingRelay relay) {

@@ -23,6 +23,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Dialect1Consumer implements AutoCloseable {
     private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(10);
+    private static final int ABNORMAL_CLOSURE = 1006;
     private static final long SEND_TIMEOUT_SECONDS = 30;
     private static final long CLOSE_TIMEOUT_SECONDS = 5;
     /** The relay pings every ten seconds: after this much silence the connection is dead. */
@@ -31,7 +32,6 @@ public final class Dialect1Consumer implements AutoCloseable {
     private final String pipe;
     private final WebSocket socket;
     private final Incoming incoming;
-    private boolean ended;
 
     private Dialect1Consumer(String pipe, WebSocket socket, Incoming incoming) {
         this.pipe = pipe;
@@ -85,27 +85,30 @@ public final class Dialect1Consumer implements AutoCloseable {
         sendLine("ACK:" + id);
     }
 
-    /** Closes in order, so that the relay has read every ack before this returns. */
+    /**
+     * Ends the connection in order: the relay answers a close only after it has read every line before it.
+     *
+     * @throws IOException if no answer came; then it is not known which acks were read
+     */
+    public void finish() throws IOException, InterruptedException {
+        var unused = socket.sendClose(WebSocket.NORMAL_CLOSURE, "");
+        long endNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(CLOSE_TIMEOUT_SECONDS);
+        while (System.nanoTime() < endNanos) {
+            Signal signal = incoming.signals.poll(100, TimeUnit.MILLISECONDS);
+            if (signal instanceof Signal.Closed closed) {
+                if (closed.code() == ABNORMAL_CLOSURE) {
+                    throw end(closed.reason());
+                }
+                return;
+            }
+        }
+        throw end("the close was not answered");
+    }
+
+    /** Gives the connection up, in whatever state it is. */
     @Override
     public void close() {
-        if (ended) {
-            return;
-        }
-        ended = true;
-        var unused = socket.sendClose(WebSocket.NORMAL_CLOSURE, "");
-        try {
-            long endNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(CLOSE_TIMEOUT_SECONDS);
-            while (System.nanoTime() < endNanos) {
-                Signal signal = incoming.signals.poll(100, TimeUnit.MILLISECONDS);
-                if (signal instanceof Signal.Closed) {
-                    return;
-                }
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        } finally {
-            socket.abort();
-        }
+        socket.abort();
     }
 
     private Signal next(Duration silence, boolean textToo) throws IOException, InterruptedException {
@@ -132,7 +135,6 @@ public final class Dialect1Consumer implements AutoCloseable {
     }
 
     private IOException end(String reason) {
-        ended = true;
         socket.abort();
         return new IOException("connection lost: pipe=" + pipe + ", reason=" + reason);
     }
@@ -152,7 +154,7 @@ public final class Dialect1Consumer implements AutoCloseable {
 
         record Life() implements Signal {}
 
-        record Closed(String reason) implements Signal {}
+        record Closed(int code, String reason) implements Signal {}
     }
 
     /** Puts frames together and queues them; asks for the next frame at once, since the relay's window bounds them. */
@@ -188,7 +190,8 @@ public final class Dialect1Consumer implements AutoCloseable {
 
         private static Signal whole(ByteBuffer frame) {
             return frame.remaining() < Long.BYTES
-                    ? new Signal.Closed("a binary frame is too short to be an event: bytes=" + frame.remaining())
+                    ? new Signal.Closed(
+                            ABNORMAL_CLOSURE, "a binary frame is too short to be an event: bytes=" + frame.remaining())
                     : new Signal.Data(frame);
         }
 
@@ -201,13 +204,13 @@ public final class Dialect1Consumer implements AutoCloseable {
 
         @Override
         public @Nullable CompletableFuture<?> onClose(WebSocket socket, int code, String reason) {
-            signals.add(new Signal.Closed("closed by the relay: code=" + code + ", reason=" + reason));
+            signals.add(new Signal.Closed(code, "closed by the relay: code=" + code + ", reason=" + reason));
             return null;
         }
 
         @Override
         public void onError(WebSocket socket, Throwable error) {
-            signals.add(new Signal.Closed(error.toString()));
+            signals.add(new Signal.Closed(ABNORMAL_CLOSURE, error.toString()));
         }
     }
 }

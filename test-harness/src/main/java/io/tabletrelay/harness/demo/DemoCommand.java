@@ -86,7 +86,7 @@ final class DemoCommand implements Callable<Integer> {
                 await("events to flow", () -> producer.lastStored() >= enough && inFlight() > 0);
                 killAndRestart(relay);
             }
-            producer.finish(PATIENCE);
+            producer.awaitEnd(PATIENCE);
             await("all events to be acked", () -> history.unacked().isEmpty());
             return report(status(relay), consumer.bindings());
         } finally {
