@@ -24,7 +24,9 @@ class RecordFormatTest {
 
         RecordFormat.writeEvent(buffer, 258, 1, group, crc);
 
-        assertThat(HexFormat.of().formatHex(bytes())).isEqualTo("01020002c445ac7f" + "0000000000000102" + "0000000100000001" + "0000000102030405" + "0000000000000009" + "0003000100000006" + "7031" + "612f62" + "00016b000176" + "68656c6c6f");
+        assertThat(HexFormat.of().formatHex(bytes()))
+                .isEqualTo("01020002c445ac7f" + "0000000000000102" + "0000000100000001" + "0000000102030405"
+                        + "0000000000000009" + "0003000100000006" + "7031" + "612f62" + "00016b000176" + "68656c6c6f");
     }
 
     private byte[] bytes() {
