@@ -20,7 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** A process that dies at any moment loses nothing that it confirmed: SIGKILL leaves what is in the page cache. */
 class KillTest {
-    private static final int KILLS = Integer.getInteger("relay.kills", 20);
+    private static final int KILLS = Integer.getInteger("relay.kills", 10);
 
     @TempDir
     Path folder;
