@@ -95,7 +95,7 @@ final class LogRecovery {
         State state = folder.inspect(limits);
         SegmentHeader header = folder.header();
         boolean hadEvents = next != null && next.firstId() > folder.firstId();
-        if (!hadEvents && header == null && isUnborn(folder, state)) {
+        if (!hadEvents && header == null && isUnborn(folder)) {
             LOG.debug("segment was never born: pipe={}, segment={}; deleted", limits.pipe(), folder.path());
             folder.delete();
         } else if (next == null || hadEvents) {
@@ -103,11 +103,18 @@ final class LogRecovery {
         }
     }
 
-    /** True if not even the segment's header was written to its end. */
-    private static boolean isUnborn(SegmentFolder folder, State state) throws IOException {
+    /** True if the process died before the segment was there as a whole, so that nothing was appended to it. */
+    private boolean isUnborn(SegmentFolder folder) throws IOException {
         Path file = folder.file();
-        return state == State.UNBORN
-                || (state == State.READABLE && file != null && SegmentFile.knownRecords(file) == 0);
+        if (folder.isMarkedBorn()) {
+            return false;
+        }
+        if (file == null) {
+            return true;
+        }
+        try (SegmentSearch search = new SegmentSearch(file, record)) {
+            return search.find(folder.firstId(), Long.MAX_VALUE) < 0;
+        }
     }
 
     private Found checked(SegmentFolder folder, State state, @Nullable SegmentHeader header) throws IOException {

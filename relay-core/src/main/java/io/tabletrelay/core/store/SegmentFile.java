@@ -34,7 +34,6 @@ final class SegmentFile {
     private static final int OWN_BIT = 0x4000_0000;
     private static final int LENGTH_BITS = 0x3FFF_FFFF;
     private static final int MOST_OWN_RECORDS = 8;
-    private static final int CHUNK_BYTES = 64 << 10;
 
     private SegmentFile() {}
 
@@ -44,10 +43,9 @@ final class SegmentFile {
                 return channel.size() == 0 ? State.MISSING : State.SEARCHABLE;
             }
             int first = wordAt(channel, 0);
-            if (first > 0 && (first & OWN_BIT) != 0) {
-                return channel.size() == lengthFor(channel.size() - 1, limits) ? State.READABLE : State.SEARCHABLE;
-            }
-            return onlyZeros(channel, BIRTH_BYTES) ? State.UNBORN : State.SEARCHABLE;
+            boolean ready = first > 0 && (first & OWN_BIT) != 0;
+            boolean wholeBlocks = channel.size() == lengthFor(channel.size() - 1, limits);
+            return ready && wholeBlocks ? State.READABLE : State.SEARCHABLE;
         }
     }
 
@@ -122,16 +120,5 @@ final class SegmentFile {
     static int wordAt(FileChannel channel, long position) throws IOException {
         ByteBuffer word = ByteBuffer.allocate(Integer.BYTES).order(ByteOrder.LITTLE_ENDIAN);
         return channel.read(word, position) == Integer.BYTES ? word.getInt(0) : 0;
-    }
-
-    private static boolean onlyZeros(FileChannel channel, long from) throws IOException {
-        ByteBuffer chunk = ByteBuffer.allocate(CHUNK_BYTES);
-        for (long position = from; channel.read(chunk.clear(), position) > 0; position += chunk.limit()) {
-            chunk.flip();
-            if (chunk.mismatch(ByteBuffer.allocate(chunk.limit())) >= 0) {
-                return false;
-            }
-        }
-        return true;
     }
 }

@@ -26,14 +26,13 @@ record SegmentFolder(Path path, int number, long firstId) {
         READABLE,
         /** Something is there that Chronicle must not see; events in it may be found by their bytes. */
         SEARCHABLE,
-        /** Its first word is unfinished and nothing is behind: the process died while the file was born. */
-        UNBORN,
         /** There is no file, or an empty one. */
         MISSING
     }
 
     static final String SUFFIX = ".cq4";
 
+    private static final String BORN = "born";
     private static final int CYCLE_SHIFT = 32;
     private static final Pattern NAME = Pattern.compile("(\\d{10})-(\\d{1,19})");
 
@@ -58,6 +57,15 @@ record SegmentFolder(Path path, int number, long firstId) {
     Path file() {
         Path file = path.resolve(new SegmentClock(number).fileName());
         return Files.isRegularFile(file) ? file : null;
+    }
+
+    /** Says that the segment is there as a whole: nothing is appended to it before. */
+    void markBorn() throws IOException {
+        Files.createFile(path.resolve(BORN));
+    }
+
+    boolean isMarkedBorn() {
+        return Files.exists(path.resolve(BORN));
     }
 
     /** Chronicle's index of the segment's record with that number, counted from 0, its header's. */

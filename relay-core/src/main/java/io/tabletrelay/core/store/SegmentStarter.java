@@ -56,6 +56,7 @@ final class SegmentStarter {
             writer.append(bytes, headerBytes);
             bytes.releaseLast();
             growth.grow(writer, segment, writer.endAfter(recordBytes, count), logBytes);
+            folder.markBorn();
             lastNumber++;
             return new Started(segment, writer);
         } catch (StoreException e) {
