@@ -14,6 +14,8 @@ import com.tngtech.archunit.lang.ArchCondition;
 import com.tngtech.archunit.lang.ArchRule;
 import com.tngtech.archunit.lang.ConditionEvents;
 import com.tngtech.archunit.lang.SimpleConditionEvent;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.nio.channels.FileChannel;
 import java.time.Instant;
 import java.util.ServiceLoader;
@@ -119,6 +121,12 @@ class ArchitectureTest {
             .resideInAnyPackage("io.tabletrelay.core.pipe", "io.tabletrelay.core.delivery", "io.tabletrelay.core.store")
             .should(callMethod(System.class, "currentTimeMillis").or(callMethod(System.class, "nanoTime")))
             .orShould(callMethod(Instant.class, "now"));
+
+    /** A look-up of a peer's name may take seconds, and would hold up every socket of its thread. */
+    @ArchTest
+    static final ArchRule nobodyLooksUpPeers = noClasses()
+            .should(callMethod(InetSocketAddress.class, "getHostName").or(callMethod(InetAddress.class, "getHostName")))
+            .orShould(callMethod(InetAddress.class, "getCanonicalHostName"));
 
     @ArchTest
     static final ArchRule noDumpingGrounds =
