@@ -46,10 +46,12 @@ final class LoopedPipe implements Pipe, PipeGauges {
     private final AtomicBoolean scheduled = new AtomicBoolean();
     private final AtomicLong waitingBytes = new AtomicLong();
     private TransferThread.@Nullable Timer timer;
-    private volatile Snapshot snapshot = new Snapshot(0, 0, 0, 0, 0);
+    private volatile Snapshot snapshot = Snapshot.NOTHING;
 
     /** What the gauges show: the pipe as it was after its last turn. */
-    record Snapshot(long backlog, int inFlight, int waiting, long floor, long lastId) {}
+    record Snapshot(long backlog, int inFlight, int waiting, long floor, long lastId) {
+        static final Snapshot NOTHING = new Snapshot(0, 0, 0, 0, 0);
+    }
 
     LoopedPipe(
             PipeName name,
@@ -215,9 +217,9 @@ final class LoopedPipe implements Pipe, PipeGauges {
 
     private <T> CompletionStage<T> ask(Function<OpenPipe, T> question) {
         CompletableFuture<T> result = new CompletableFuture<>();
-        TransferLoop.Query query = new TransferLoop.Query() {
+        TransferLoop.Request request = new TransferLoop.Request() {
             @Override
-            public void answer(OpenPipe open) {
+            public void run(OpenPipe open) {
                 result.complete(question.apply(open));
             }
 
@@ -226,7 +228,7 @@ final class LoopedPipe implements Pipe, PipeGauges {
                 result.completeExceptionally(why);
             }
         };
-        submit(running -> running.query(query));
+        submit(running -> running.request(request));
         return result;
     }
 }

@@ -51,14 +51,14 @@ class SubscriptionTest {
                 settled,
                 attempts,
                 deadLetters,
-                task -> {
+                (work, then) -> {
                     Throwable failure = null;
                     try {
-                        task.run();
+                        work.run();
                     } catch (RuntimeException e) {
                         failure = e;
                     }
-                    task.done(failure);
+                    then.accept(failure);
                 },
                 new DeliveryContext(
                         new DeliveryConfig(window, 1 << 20, Duration.ofSeconds(5), redelivery),
