@@ -12,6 +12,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -132,6 +136,35 @@ class LogSpaceTest {
 
             assertThat(test.readAll().events()).hasSize(5);
             assertThat(test.log.segments()).hasSize(3);
+        }
+    }
+
+    /** As a pipe does it: room is allocated by another thread while events are appended and read. */
+    @Test
+    void roomIsAllocatedByAnotherThreadWhileEventsAreAppended() throws Exception {
+        ExecutorService disk = Executors.newSingleThreadExecutor();
+        Random random = new Random(3);
+        try (TestLog test = new TestLog(folder, new StoreConfig(4 << 20, 4 << 20, 0, 0, 0));
+                EventTailer tailer = test.log.openTailer()) {
+            Future<?> ahead = CompletableFuture.completedFuture(null);
+            int read = 0;
+            for (int i = 1; i <= 20_000; i++) {
+                EventGroup group = TestLog.bytes(random.nextInt(2_000));
+                if (!test.log.hasRoomFor(group)) {
+                    disk.submit(() -> test.log.makeRoomFor(group)).get();
+                } else if (test.log.lowOnRoom() && ahead.isDone()) {
+                    ahead = disk.submit(test.log::allocateAhead);
+                }
+                assertThat(test.log.append(group)).isEqualTo(i);
+                read += TestLog.readAll(tailer).events().size();
+            }
+            ahead.get();
+
+            assertThat(read).isEqualTo(20_000);
+            test.reopen();
+            assertThat(test.readAll().events()).hasSize(20_000);
+        } finally {
+            disk.shutdown();
         }
     }
 

@@ -29,6 +29,32 @@ class RecordFormatTest {
                         + "0000000000000009" + "0003000100000006" + "7031" + "612f62" + "00016b000176" + "68656c6c6f");
     }
 
+    @Test
+    void aSegmentHeaderHasTheseBytesForEver() {
+        ProducerTable.Entry producer = new ProducerTable.Entry("p", 3, new IdRange(4, 5), 6);
+        SegmentHeader header = new SegmentHeader(10, 7, 8, 8, 1, 65_536, 0x01020304, List.of(producer));
+
+        ByteBuffer written = header.toBytes(crc);
+
+        byte[] bytes = new byte[written.remaining()];
+        written.get(0, bytes);
+        assertThat(HexFormat.of().formatHex(bytes))
+                .isEqualTo("01010000ab4b858d" + "000000000000000a" + "0000000000000007" + "0000000000000008"
+                        + "0000000000000008" + "0000000000000001" + "0000000000010000" + "0102030400000001" + "000170"
+                        + "0000000000000003" + "0000000000000004" + "0000000000000005" + "0000000000000006");
+        assertThat(SegmentHeader.parse(written, crc)).isEqualTo(header);
+    }
+
+    @Test
+    void theSizeIsKnownBeforeAnEventIsWritten() {
+        Payload payload = new Payload("a/ü", Map.of("k", "€", "l", ""), ByteBuffer.allocate(77));
+        EventGroup group = new EventGroup(List.of(payload), new ProducerSequence("ö", 1), 0);
+
+        RecordFormat.writeEvent(buffer, 1, 1, group, crc);
+
+        assertThat(buffer.remaining()).isEqualTo(RecordFormat.eventBytes(payload, group.sequence()));
+    }
+
     private byte[] bytes() {
         byte[] bytes = new byte[buffer.remaining()];
         buffer.get(0, bytes);
