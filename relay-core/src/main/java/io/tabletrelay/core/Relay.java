@@ -35,7 +35,7 @@ public final class Relay implements AutoCloseable {
     private final RelayPublisher publisher;
     private final RelayServer server;
     private final HttpEdge http;
-    private volatile List<String> notReadyReasons = List.of("the relay is starting");
+    private volatile List<String> phase = List.of("the relay is starting");
 
     /** Starts a relay; returns when it is ready. Throws RelayException with CANNOT_START, and leaves nothing behind, if it cannot. */
     public static Relay start(RelayConfig config) {
@@ -78,10 +78,10 @@ public final class Relay implements AutoCloseable {
                             pipes::names,
                             pipes::find,
                             metrics,
-                            () -> notReadyReasons));
+                            this::notReadyReasons));
             http.start();
             closers.push(() -> http.close(CLOSE_GRACE));
-            notReadyReasons = List.of();
+            phase = List.of();
         } catch (RuntimeException e) {
             closeAll();
             throw e;
@@ -105,10 +105,16 @@ public final class Relay implements AutoCloseable {
     /** Stops: takes nothing more, sends nothing more, waits a while for the acks of what is in flight, then closes everything. */
     @Override
     public void close() {
-        notReadyReasons = List.of("the relay is stopping");
+        phase = List.of("the relay is stopping");
         publisher.close();
         pipes.stopSending(config.drainTimeout().toNanos());
         closeAll();
+    }
+
+    private List<String> notReadyReasons() {
+        return phase.isEmpty() && !server.listening()
+                ? List.of("the WebSocket port listens no more, restart the relay: ws-port=" + server.port())
+                : phase;
     }
 
     private void closeAll() {

@@ -16,7 +16,7 @@ import java.util.concurrent.atomic.AtomicLong;
  *
  * <p>Threading: used by one I/O task of the pipe at a time; {@link #count} may be read by any thread.
  */
-public final class DeadLetters implements AutoCloseable {
+public final class DeadLetters {
     private static final String EVENT_ID = "relay-event-id";
     private static final String REASON = "relay-reason";
     private static final String FAILED_DELIVERIES = "relay-failed-deliveries";
@@ -101,10 +101,5 @@ public final class DeadLetters implements AutoCloseable {
 
     private static long longHeader(Map<String, String> headers, String name) {
         return Long.parseLong(headers.getOrDefault(name, "0"));
-    }
-
-    @Override
-    public void close() {
-        log.close();
     }
 }

@@ -23,6 +23,10 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: confined to the pipe's transfer thread.
  */
 final class Appends {
+    private static final long BYTES_A_TURN = 1 << 20;
+    /** What a publish costs besides its payloads, so that many tiny ones make up a turn as well. */
+    private static final int BYTES_PER_GROUP = 128;
+
     /** One publish. */
     record Waiting(EventGroup group, CompletableFuture<Appended> result) {}
 
@@ -37,6 +41,7 @@ final class Appends {
     private final PipeMetrics metrics;
     private final ArrayDeque<Waiting> waiting = new ArrayDeque<>();
     private final ArrayDeque<Confirming> confirming = new ArrayDeque<>();
+    private long turnBytes;
     private boolean makingRoom;
     private boolean allocating;
     private long triedAllocatingAtId = -1;
@@ -62,10 +67,11 @@ final class Appends {
         waiting.add(publish);
     }
 
-    /** Appends what there is room for, and confirms what is durable. Returns how many publishes were answered. */
+    /** Appends what there is room for, up to a turn's share, and confirms what is durable. Returns how much was done. */
     int turn() {
         int answered = 0;
-        while (!waiting.isEmpty() && !makingRoom) {
+        turnBytes = 0;
+        while (!waiting.isEmpty() && !makingRoom && turnBytes < BYTES_A_TURN) {
             Waiting next = waiting.peek();
             if (refuseOrRepeat(next)) {
                 waiting.poll();
@@ -83,7 +89,8 @@ final class Appends {
             triedAllocatingAtId = log.lastId(); // at most once for each append: a full disk must not make us spin
             diskTasks.submit(new AllocateAhead());
         }
-        return answered + confirm();
+        boolean goesOn = !waiting.isEmpty() && !makingRoom;
+        return answered + confirm() + (goesOn ? 1 : 0);
     }
 
     /** Answers everything that waits with this failure. */
@@ -151,6 +158,7 @@ final class Appends {
         for (int i = 0; i < group.size(); i++) {
             bytes += group.payloads().get(i).size();
         }
+        turnBytes += bytes + BYTES_PER_GROUP;
         metrics.appended(group.size(), bytes);
         confirming.add(new Confirming(last, new Appended(first, last, false, durability), publish.result()));
     }

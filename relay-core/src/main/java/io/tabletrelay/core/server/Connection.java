@@ -30,6 +30,7 @@ import org.slf4j.LoggerFactory;
  */
 final class Connection implements EdgeChannel.Listener {
     private static final Logger LOG = LoggerFactory.getLogger(Connection.class);
+    private static final int SLOW_CONSUMER = 4008;
     private static final int MAX_PINGS = 20;
     private static final long PING_SPAN_NANOS = 1_000_000_000L;
     private static final byte[] HEARTBEAT = new byte[0];
@@ -241,7 +242,7 @@ final class Connection implements EdgeChannel.Listener {
                         session.pipe(),
                         signs.unsentBytes(),
                         surroundings.config().slowConsumerTimeout());
-                cut(CloseCodes.SLOW_CONSUMER, "slow consumer");
+                cut(SLOW_CONSUMER, "slow consumer");
             }
         }
     }

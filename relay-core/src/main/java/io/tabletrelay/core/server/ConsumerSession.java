@@ -30,6 +30,8 @@ import org.slf4j.LoggerFactory;
  */
 final class ConsumerSession implements DeliverySink {
     private static final Logger LOG = LoggerFactory.getLogger(ConsumerSession.class);
+    private static final int PIPE_BUSY = 4000;
+    private static final int TAKEN_OVER = 4409;
     private static final int MAX_EARLY_ACKS = 1024;
     private static final int MAX_EXCERPT_CHARS = 60;
 
@@ -252,7 +254,7 @@ final class ConsumerSession implements DeliverySink {
             dropEarlyAcks();
         }
         out.control(FrameCodec.text(LineCodec.ERROR));
-        connection.close(CloseCodes.PIPE_BUSY, "Too many connections.");
+        connection.close(PIPE_BUSY, "Too many connections.");
     }
 
     @Override
@@ -264,7 +266,7 @@ final class ConsumerSession implements DeliverySink {
 
     @Override
     public void takenOver() {
-        connection.close(CloseCodes.TAKEN_OVER, "taken over");
+        connection.close(TAKEN_OVER, "taken over");
     }
 
     @Override

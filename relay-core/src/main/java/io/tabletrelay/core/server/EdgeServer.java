@@ -31,6 +31,7 @@ import org.slf4j.LoggerFactory;
  */
 final class EdgeServer extends WebSocketServer {
     private static final Logger LOG = LoggerFactory.getLogger(EdgeServer.class);
+    private static final int THREAD_START_MILLIS = 30_000;
     private static final int THREAD_END_MILLIS = 5_000;
 
     private final Connection.Surroundings surroundings;
@@ -58,7 +59,7 @@ final class EdgeServer extends WebSocketServer {
     @Nullable
     Exception startAndWait() throws InterruptedException {
         start();
-        if (!started.await(THREAD_END_MILLIS, TimeUnit.MILLISECONDS)) {
+        if (!started.await(THREAD_START_MILLIS, TimeUnit.MILLISECONDS)) {
             return new IOException("the selector thread did not start");
         }
         return startFailure;

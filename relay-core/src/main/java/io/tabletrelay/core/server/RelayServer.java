@@ -31,7 +31,6 @@ public final class RelayServer {
     private static final Logger LOG = LoggerFactory.getLogger(RelayServer.class);
     private static final int BACKLOG = 1024;
     private static final long CLOSE_POLL_MILLIS = 5;
-    private static final long THREAD_END_MILLIS = 5_000;
     private static final long MAX_TICK_MILLIS = 1_000;
     private static final long MIN_TICK_MILLIS = 10;
     /** How often the shortest timeout is looked at while it runs. */
@@ -59,15 +58,16 @@ public final class RelayServer {
         try {
             Exception failure = edge.startAndWait();
             if (failure != null) {
-                edge.end();
-                throw cannotStart(failure);
+                throw failure;
             }
             int port = ((InetSocketAddress) listener.getLocalAddress()).getPort();
             running = new Running(listener, port, edge, startTimer(edge));
-        } catch (IOException e) {
-            throw cannotStart(e);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+        } catch (Exception e) {
+            endThreads(edge);
+            closeQuietly(listener);
+            if (e instanceof InterruptedException) {
+                Thread.currentThread().interrupt();
+            }
             throw cannotStart(e);
         }
     }
@@ -147,6 +147,15 @@ public final class RelayServer {
         return now.port();
     }
 
+    /**
+     * True while new sockets are accepted: from start to stop, unless the system refused a socket (too many open files), upon
+     * which the library never listens again.
+     */
+    public boolean listening() {
+        Running now = running;
+        return now != null && now.listener().isOpen();
+    }
+
     /** Sockets that are open, those in their handshake included. */
     public int connections() {
         Running now = running;
@@ -174,22 +183,19 @@ public final class RelayServer {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
-        endThreads(now);
+        now.timer().shutdownNow();
+        endThreads(now.edge());
+        closeQuietly(now.listener());
     }
 
     /** Even where the caller is interrupted: threads and sockets left behind would be worse than some milliseconds. */
-    private static void endThreads(Running now) {
+    private static void endThreads(EdgeServer edge) {
         boolean interrupted = Thread.interrupted();
-        now.timer().shutdownNow();
         try {
-            now.edge().end();
-            if (!now.timer().awaitTermination(THREAD_END_MILLIS, TimeUnit.MILLISECONDS)) {
-                LOG.warn("the timer of the WebSocket port did not end: port={}", now.port());
-            }
+            edge.end();
         } catch (InterruptedException e) {
             interrupted = true;
         }
-        closeQuietly(now.listener());
         if (interrupted) {
             Thread.currentThread().interrupt();
         }

@@ -195,7 +195,7 @@ final class ChronicleEventLog implements EventLog {
                 RecordFormat.writeEvent(bufferOf(size), firstId + member - 1, member, group, crc);
                 open.append(recordBytes, size);
             }
-        } catch (RuntimeException | Error e) {
+        } catch (Throwable e) {
             failure = e;
             throw failed();
         }
@@ -275,6 +275,7 @@ final class ChronicleEventLog implements EventLog {
                 lastValid,
                 voidIds,
                 previousBytes,
+                0,
                 producers.remembered(starter.nowMillis()));
         SegmentStarter.Started started = starter.start(header, recordBytes, count, diskBytes());
         SegmentWriter old = writer;

@@ -45,13 +45,21 @@ final class ChronicleEventTailer implements EventTailer {
             }
             current = enter(log.segmentOf(nextId));
         }
-        if (recordIsNext || (cursor != null && cursor.readAt(nextId))) {
-            recordIsNext = false;
-            firstFoundId = nextId;
+        long foundId = foundId(current);
+        firstFoundId = nextId;
+        recordIsNext = foundId > nextId;
+        if (foundId == nextId) {
             lastFoundId = nextId++;
             return Step.EVENT;
         }
-        return damaged(current);
+        lastFoundId = foundId < 0 ? current.lastId() : foundId - 1;
+        nextId = lastFoundId + 1;
+        LOG.error(
+                "events are damaged: segment={}, ids={} to {}; skipped",
+                current.folder().path(),
+                firstFoundId,
+                lastFoundId);
+        return Step.DAMAGED;
     }
 
     @Override
@@ -89,30 +97,18 @@ final class ChronicleEventTailer implements EventTailer {
         leave();
     }
 
-    private Step damaged(Segment current) {
-        long foundId = cursor == null ? -1 : cursor.readBehind(nextId, current.lastId());
-        firstFoundId = nextId;
-        lastFoundId = foundId < 0 ? current.lastId() : foundId - 1;
-        LOG.error(
-                "events are damaged: segment={}, ids={} to {}; skipped",
-                current.folder().path(),
-                firstFoundId,
-                lastFoundId);
-        recordIsNext = foundId > 0;
-        nextId = lastFoundId + 1;
-        return Step.DAMAGED;
+    private long foundId(Segment current) {
+        if (recordIsNext) {
+            return nextId;
+        }
+        return cursor == null ? -1 : cursor.read(nextId, current.lastId());
     }
 
     private Segment enter(Segment next) {
         if (next != segment) {
             leave();
             segment = next;
-            SegmentQueue queue = next.queue();
-            try {
-                cursor = queue == null ? null : new SegmentCursor(next.folder(), queue, record);
-            } catch (RuntimeException | Error e) {
-                LOG.error("segment cannot be opened: segment={}", next.folder().path(), e);
-            }
+            cursor = new SegmentCursor(next, record);
         }
         return next;
     }

@@ -27,13 +27,13 @@ final class LogGrowth {
     /** True while the segment may still grow and half of its last step is used up. */
     boolean isLow(SegmentWriter writer) {
         long reserved = writer.reservedBytes();
-        return reserved < limits.config().segmentBytes() && reserved - writer.positionBytes() < step(reserved / 2) / 2;
+        return reserved < mostAhead(writer) && reserved - writer.positionBytes() < step(reserved / 2) / 2;
     }
 
     /** False: no space may be taken now. */
     boolean growAhead(SegmentWriter writer, Segment segment, long logBytes) throws IOException {
         long reserved = writer.reservedBytes();
-        long end = Math.min(reserved + step(reserved), limits.config().segmentBytes());
+        long end = Math.min(reserved + step(reserved), mostAhead(writer));
         if (!space.allows(logBytes, end - reserved)) {
             return false;
         }
@@ -51,6 +51,7 @@ final class LogGrowth {
         long end = Math.max(neededEnd, space.allows(logBytes, wanted - reserved) ? wanted : 0);
         space.check(logBytes, end - reserved);
         try {
+            writer.lengthenFor(end);
             reserve(writer, segment, end);
         } catch (IOException e) {
             throw full(e, end - reserved);
@@ -59,7 +60,7 @@ final class LogGrowth {
 
     /** Throws StoreException if no segment with that many bytes of records may be started. */
     void checkBirth(long recordBytes, long logBytes) {
-        space.check(logBytes, FOLDER_BYTES + SegmentFolder.BIRTH_BYTES + LEAST_STEP_BYTES + recordBytes);
+        space.check(logBytes, FOLDER_BYTES + SegmentFile.BIRTH_BYTES + LEAST_STEP_BYTES + recordBytes);
     }
 
     StoreException full(Throwable cause, long neededBytes) {
@@ -76,6 +77,11 @@ final class LogGrowth {
         } finally {
             segment.grownTo(writer.reservedBytes() + FOLDER_BYTES);
         }
+    }
+
+    /** The file is not made longer while Chronicle may do so itself. */
+    private long mostAhead(SegmentWriter writer) {
+        return Math.min(limits.config().segmentBytes(), writer.fileBytes());
     }
 
     private static long step(long reserved) {

@@ -23,9 +23,4 @@ record LogLimits(String pipe, StoreConfig config) {
         long bytes = 4L * (maxRecordBytes() + CHRONICLE_WORD_BYTES);
         return (bytes + BLOCK_STEP_BYTES - 1) / BLOCK_STEP_BYTES * BLOCK_STEP_BYTES;
     }
-
-    /** No segment file has data beyond this: the last group may be larger than what the segment had left. */
-    long mostSegmentBytes() {
-        return 2 * config.segmentBytes() + 8 * blockBytes();
-    }
 }

@@ -1,5 +1,6 @@
 package io.tabletrelay.core.store;
 
+import io.tabletrelay.api.ErrorCode;
 import io.tabletrelay.core.store.SegmentFolder.State;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -45,8 +46,12 @@ final class LogRecovery {
         List<SegmentFolder> folders = folders();
         int lastNumber = folders.stream().mapToInt(SegmentFolder::number).max().orElse(0);
         List<Found> found = new ArrayList<>();
-        for (int i = 0; i < folders.size(); i++) {
-            inspect(folders.get(i), i + 1 < folders.size() ? folders.get(i + 1) : null, found);
+        try {
+            for (int i = 0; i < folders.size(); i++) {
+                inspect(folders.get(i), i + 1 < folders.size() ? folders.get(i + 1) : null, found);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
         if (found.isEmpty()) {
             long last = origin.firstFreeId() - 1;
@@ -69,73 +74,68 @@ final class LogRecovery {
         Found newest = found.get(found.size() - 1);
         SegmentHeader header = newest.header();
         long voidIds = header == null ? 0 : header.voidIds();
-        if (newest.state() != State.READABLE) {
-            long last = Math.max(newest.folder().firstId() - 1, idMark);
-            segments.add(new Segment(newest.folder(), null, last, 0));
-            return new RecoveredLog(new SegmentList(segments), lastNumber, last, last, voidIds, true, producers);
-        }
         Segment open = segment(newest, newest.folder().firstId() - 1, 0);
         SegmentScan end = scan(newest, open, producers);
-        open.appendedUpTo(end.lastValidId());
+        long lastValidId = end.endIsKnown() ? end.lastValidId() : Math.max(end.lastValidId(), idMark);
+        open.appendedUpTo(lastValidId);
         open.grownTo(end.bytes());
         segments.add(open);
         return new RecoveredLog(
                 new SegmentList(segments),
                 lastNumber,
-                end.lastValidId(),
-                end.lastWrittenId(),
+                lastValidId,
+                Math.max(lastValidId, end.lastWrittenId()),
                 voidIds,
-                false,
+                !end.endIsKnown(),
                 producers);
     }
 
-    private void inspect(SegmentFolder folder, @Nullable SegmentFolder next, List<Found> found) {
-        State state = folder.inspect();
-        boolean newest = next == null;
+    private void inspect(SegmentFolder folder, @Nullable SegmentFolder next, List<Found> found) throws IOException {
+        setAsideForeign(folder);
+        State state = folder.inspect(limits);
+        SegmentHeader header = folder.header();
         boolean hadEvents = next != null && next.firstId() > folder.firstId();
-        if (state == State.READABLE) {
-            SegmentQueue queue = SegmentQueue.existing(folder, limits);
-            try (SegmentCursor cursor = new SegmentCursor(folder, queue, record)) {
-                SegmentHeader header = cursor.header();
-                if (header == null && !hadEvents && cursor.knownRecords() == 0) {
-                    state = State.UNBORN;
-                } else {
-                    found.add(checked(folder, header));
-                    return;
-                }
-            } catch (RuntimeException | Error e) {
-                LOG.error("segment cannot be opened: pipe={}, segment={}", limits.pipe(), folder.path(), e);
-                found.add(new Found(folder, State.DAMAGED, null));
-                return;
-            }
-        }
-        if (state == State.UNBORN && !hadEvents) {
+        if (!hadEvents && header == null && isUnborn(folder)) {
             LOG.debug("segment was never born: pipe={}, segment={}; deleted", limits.pipe(), folder.path());
             folder.delete();
-        } else if (newest || hadEvents) {
-            LOG.error(
-                    "segment is damaged: pipe={}, segment={}, state={}; its events from id {} on are lost",
-                    limits.pipe(),
-                    folder.path(),
-                    state,
-                    folder.firstId());
-            found.add(new Found(folder, state, null));
+        } else if (next == null || hadEvents) {
+            found.add(checked(folder, state, header));
         }
     }
 
-    private Found checked(SegmentFolder folder, @Nullable SegmentHeader header) {
-        if (header == null) {
-            LOG.error("segment header is damaged: pipe={}, segment={}", limits.pipe(), folder.path());
-        } else if (header.epoch() != origin.epoch()) {
-            LOG.error(
-                    "segment is of another pipe: pipe={}, segment={}, epoch={}, expected={}; not read",
-                    limits.pipe(),
-                    folder.path(),
-                    header.epoch(),
-                    origin.epoch());
-            return new Found(folder, State.DAMAGED, null);
+    /** True if the process died before the segment was there as a whole, so that nothing was appended to it. */
+    private boolean isUnborn(SegmentFolder folder) throws IOException {
+        Path file = folder.file();
+        if (folder.isMarkedBorn()) {
+            return false;
         }
-        return new Found(folder, State.READABLE, header);
+        if (file == null) {
+            return true;
+        }
+        try (SegmentSearch search = new SegmentSearch(file, record)) {
+            return search.find(folder.firstId(), Long.MAX_VALUE) < 0;
+        }
+    }
+
+    private Found checked(SegmentFolder folder, State state, @Nullable SegmentHeader header) throws IOException {
+        Path file = folder.file();
+        if (header != null && header.epoch() != origin.epoch()) {
+            throw new StoreException(
+                    ErrorCode.PIPE_FAILED,
+                    "segment is of another pipe: pipe=%s, segment=%s, epoch=%d, expected=%d; move it away"
+                            .formatted(limits.pipe(), folder.path(), header.epoch(), origin.epoch()));
+        }
+        boolean asBorn = header == null || (file != null && SegmentFile.isAsBorn(file, header));
+        if (state == State.READABLE && header != null && asBorn) {
+            return new Found(folder, State.READABLE, header);
+        }
+        LOG.error(
+                "segment is damaged: pipe={}, segment={}, state={}, header={}; what can be found in it is read",
+                limits.pipe(),
+                folder.path(),
+                state,
+                header == null ? "lost" : "whole");
+        return new Found(folder, state == State.MISSING ? State.MISSING : State.SEARCHABLE, header);
     }
 
     /** A segment that is not the newest: the one behind it knows how it ended. */
@@ -192,6 +192,17 @@ final class LogRecovery {
             return folders;
         } catch (IOException e) {
             throw new UncheckedIOException(e);
+        }
+    }
+
+    private void setAsideForeign(SegmentFolder folder) throws IOException {
+        try (Stream<Path> all = Files.list(folder.path())) {
+            for (Path path : all.toList()) {
+                boolean queueFile = path.getFileName().toString().endsWith(SegmentFolder.SUFFIX);
+                if (queueFile && !path.equals(folder.file())) {
+                    setAside(path);
+                }
+            }
         }
     }
 

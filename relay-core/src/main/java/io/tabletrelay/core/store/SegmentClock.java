@@ -1,5 +1,6 @@
 package io.tabletrelay.core.store;
 
+import java.time.LocalDate;
 import net.openhft.chronicle.core.time.TimeProvider;
 
 /**
@@ -9,6 +10,11 @@ import net.openhft.chronicle.core.time.TimeProvider;
  */
 record SegmentClock(int number) implements TimeProvider {
     private static final long DAY_MILLIS = 86_400_000L;
+
+    /** As Chronicle's daily files are called. */
+    String fileName() {
+        return "%tY%<tm%<tdF".formatted(LocalDate.ofEpochDay(number)) + SegmentFolder.SUFFIX;
+    }
 
     @Override
     public long currentTimeMillis() {

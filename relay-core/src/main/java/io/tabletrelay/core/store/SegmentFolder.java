@@ -1,16 +1,10 @@
 package io.tabletrelay.core.store;
 
 import java.io.IOException;
-import java.io.RandomAccessFile;
 import java.io.UncheckedIOException;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
-import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.Comparator;
-import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -30,21 +24,17 @@ record SegmentFolder(Path path, int number, long firstId) {
     enum State {
         /** Chronicle may open it. */
         READABLE,
-        /** Its first word is unfinished and nothing is behind: the process died while the file was born. */
-        UNBORN,
+        /** Something is there that Chronicle must not see; events in it may be found by their bytes. */
+        SEARCHABLE,
         /** There is no file, or an empty one. */
-        MISSING,
-        /** Something is there that Chronicle must not see. */
-        DAMAGED
+        MISSING
     }
 
     static final String SUFFIX = ".cq4";
 
-    /** Where events may begin: before it is Chronicle's header and its first index pages, written while the file is born. */
-    static final int BIRTH_BYTES = 20 << 10;
-
+    private static final String BORN = "born";
+    private static final int CYCLE_SHIFT = 32;
     private static final Pattern NAME = Pattern.compile("(\\d{10})-(\\d{1,19})");
-    private static final int CHUNK_BYTES = 64 << 10;
 
     static @Nullable SegmentFolder parse(Path path) {
         Matcher matcher = NAME.matcher(path.getFileName().toString());
@@ -62,52 +52,48 @@ record SegmentFolder(Path path, int number, long firstId) {
         return new SegmentFolder(log.resolve("%010d-%d".formatted(number, firstId)), number, firstId);
     }
 
-    /** The queue file, or null if there is not exactly one. */
+    /** The segment's queue file; null if there is none. Any other one would keep Chronicle from opening the folder. */
     @Nullable
     Path file() {
-        List<Path> files = files();
-        return files.size() == 1 ? files.get(0) : null;
+        Path file = path.resolve(new SegmentClock(number).fileName());
+        return Files.isRegularFile(file) ? file : null;
     }
 
-    State inspect() {
-        List<Path> files = files();
-        if (files.size() > 1) {
-            return State.DAMAGED;
-        }
+    /** Says that the segment is there as a whole: nothing is appended to it before. */
+    void markBorn() throws IOException {
+        Files.createFile(path.resolve(BORN));
+    }
+
+    boolean isMarkedBorn() {
+        return Files.exists(path.resolve(BORN));
+    }
+
+    /** Chronicle's index of the segment's record with that number, counted from 0, its header's. */
+    long index(long sequence) {
+        return ((long) number << CYCLE_SHIFT) + sequence;
+    }
+
+    State inspect(LogLimits limits) {
+        Path file = file();
         try {
-            if (files.isEmpty() || Files.size(files.get(0)) == 0) {
-                return State.MISSING;
-            }
-            return inspect(files.get(0));
+            return file == null ? State.MISSING : SegmentFile.inspect(file, limits);
         } catch (IOException e) {
-            return State.DAMAGED;
+            return State.MISSING;
         }
+    }
+
+    /** The segment's first record, or null if it cannot be read or is another segment's. */
+    @Nullable
+    SegmentHeader header() {
+        Path file = file();
+        SegmentHeader header = file == null ? null : SegmentFile.header(file);
+        return header != null && header.firstId() == firstId ? header : null;
     }
 
     /** Chronicle's metadata holds nothing that we need, and a half-written one keeps its queue from opening. */
     void deleteMetadata() {
         try {
             Files.deleteIfExists(path.resolve("metadata.cq4t"));
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-    }
-
-    /**
-     * A file that was cut is mapped beyond its end, where reading is a fault: gives it back the length that Chronicle's
-     * files have, as a hole that takes no space.
-     */
-    void restoreLength(long blockBytes, long mostBytes) {
-        Path file = file();
-        if (file == null) {
-            return;
-        }
-        long overlapBytes = blockBytes / 4;
-        try (RandomAccessFile open = new RandomAccessFile(file.toFile(), "rw")) {
-            if ((open.length() - overlapBytes) % blockBytes != 0) {
-                open.setLength(
-                        Math.max(open.length(), mostBytes) / blockBytes * blockBytes + blockBytes + overlapBytes);
-            }
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -121,37 +107,5 @@ record SegmentFolder(Path path, int number, long firstId) {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-    }
-
-    private List<Path> files() {
-        try (Stream<Path> all = Files.list(path)) {
-            return all.filter(file -> file.getFileName().toString().endsWith(SUFFIX))
-                    .toList();
-        } catch (IOException e) {
-            return List.of();
-        }
-    }
-
-    private static State inspect(Path file) throws IOException {
-        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
-            ByteBuffer word = ByteBuffer.allocate(Integer.BYTES).order(ByteOrder.LITTLE_ENDIAN);
-            boolean whole = channel.read(word, 0) == Integer.BYTES;
-            int header = word.getInt(0);
-            if (whole && header > 0 && (header & 0x4000_0000) != 0) {
-                return State.READABLE;
-            }
-            return onlyZeros(channel, BIRTH_BYTES) && whole ? State.UNBORN : State.DAMAGED;
-        }
-    }
-
-    private static boolean onlyZeros(FileChannel channel, long from) throws IOException {
-        ByteBuffer chunk = ByteBuffer.allocate(CHUNK_BYTES);
-        for (long position = from; channel.read(chunk.clear(), position) > 0; position += chunk.limit()) {
-            chunk.flip();
-            if (chunk.mismatch(ByteBuffer.allocate(chunk.limit())) >= 0) {
-                return false;
-            }
-        }
-        return true;
     }
 }

@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
  * <pre>
  *  0 version u8 | 1 kind u8 | 2 zero u16 | 4 CRC32C i32 over all other bytes
  *  8 first id i64 | 16 pipe epoch i64 | 24 last valid id before i64 | 32 last forced id i64
- * 40 void ids up to the first id i64 | 48 disk bytes of the segment before i64 | 56 producers i32
- * 60 each producer: name length u16, name, sequence i64, first id i64, last id i64, last used ms i64
+ * 40 void ids up to the first id i64 | 48 disk bytes of the segment before i64 | 56 checksum of Chronicle's header i32
+ * 60 producers i32 | 64 each producer: name length u16, name, sequence i64, first id i64, last id i64, last used ms i64
  * </pre>
  *
  * <p>Threading: immutable.
@@ -24,6 +24,7 @@ import org.jspecify.annotations.Nullable;
  * @param forcedId highest id known to be on disk whatever happens to the power
  * @param voidIds how many ids of this pipe below firstId are void
  * @param previousBytes disk bytes of the segment before this one
+ * @param birthChecksum of the file's first bytes, see {@link SegmentFile#birthChecksum}
  * @param producers least recently used first
  */
 record SegmentHeader(
@@ -33,8 +34,9 @@ record SegmentHeader(
         long forcedId,
         long voidIds,
         long previousBytes,
+        int birthChecksum,
         List<ProducerTable.Entry> producers) {
-    private static final int PREFIX_BYTES = 60;
+    private static final int PREFIX_BYTES = 64;
     private static final int ENTRY_PREFIX_BYTES = Short.BYTES + 4 * Long.BYTES;
 
     /** The largest header there can be. */
@@ -52,7 +54,7 @@ record SegmentHeader(
         ByteBuffer target = ByteBuffer.allocateDirect(size);
         target.put(RecordFormat.VERSION).put(RecordFormat.SEGMENT_HEADER).putShort((short) 0);
         target.putInt(0).putLong(firstId).putLong(epoch).putLong(lastValidId).putLong(forcedId);
-        target.putLong(voidIds).putLong(previousBytes).putInt(producers.size());
+        target.putLong(voidIds).putLong(previousBytes).putInt(birthChecksum).putInt(producers.size());
         for (ProducerTable.Entry entry : producers) {
             byte[] name = RecordFormat.utf8(entry.producer());
             target.putShort((short) name.length).put(name).putLong(entry.sequence());
@@ -77,6 +79,7 @@ record SegmentHeader(
         long forcedId = source.getLong();
         long voidIds = source.getLong();
         long previousBytes = source.getLong();
+        int birthChecksum = source.getInt();
         int count = source.getInt();
         List<ProducerTable.Entry> producers = new ArrayList<>(count);
         for (int i = 0; i < count; i++) {
@@ -88,6 +91,11 @@ record SegmentHeader(
                     new IdRange(source.getLong(), source.getLong()),
                     source.getLong()));
         }
-        return new SegmentHeader(firstId, epoch, lastValidId, forcedId, voidIds, previousBytes, producers);
+        return new SegmentHeader(
+                firstId, epoch, lastValidId, forcedId, voidIds, previousBytes, birthChecksum, producers);
+    }
+
+    SegmentHeader bornAs(int checksum) {
+        return new SegmentHeader(firstId, epoch, lastValidId, forcedId, voidIds, previousBytes, checksum, producers);
     }
 }

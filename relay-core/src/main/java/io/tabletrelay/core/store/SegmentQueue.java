@@ -17,7 +17,9 @@ final class SegmentQueue {
     static final int INDEX_SPACING = 16;
 
     private static final long LOCK_TIMEOUT_MILLIS = 500;
-    private static final int CYCLE_SHIFT = 32;
+
+    /** Nobody is at work on a word that is unfinished in a file which nobody writes. */
+    private static final long READ_TIMEOUT_MILLIS = 1;
 
     private final SegmentFolder folder;
     private final LogLimits limits;
@@ -71,7 +73,6 @@ final class SegmentQueue {
         ChronicleSettings.apply();
         if (!writable) {
             folder.deleteMetadata();
-            folder.restoreLength(limits.blockBytes(), limits.mostSegmentBytes());
         }
         return SingleChronicleQueueBuilder.binary(folder.path())
                 .rollCycle(RollCycles.FAST_DAILY)
@@ -79,14 +80,9 @@ final class SegmentQueue {
                 .indexCount(INDEX_COUNT)
                 .indexSpacing(INDEX_SPACING)
                 .blockSize(limits.blockBytes())
-                .timeoutMS(LOCK_TIMEOUT_MILLIS)
+                .timeoutMS(writable ? LOCK_TIMEOUT_MILLIS : READ_TIMEOUT_MILLIS)
                 .readOnly(!writable)
                 .build();
-    }
-
-    /** Chronicle's index of the segment's record with that number, counted from 0. */
-    long index(long sequence) {
-        return ((long) folder.number() << CYCLE_SHIFT) + sequence;
     }
 
     static ExcerptTailer tailerOf(SingleChronicleQueue queue) {

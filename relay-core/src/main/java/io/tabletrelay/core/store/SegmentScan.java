@@ -1,11 +1,18 @@
 package io.tabletrelay.core.store;
 
+import java.io.IOException;
+import java.nio.file.Path;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
 /**
  * One pass over the events of a segment: where it ends, which group was cut short, which publishes its producers made.
  *
  * <p>Threading: confined to the I/O thread that opens the log.
  */
 final class SegmentScan {
+    private static final Logger LOG = LoggerFactory.getLogger(SegmentScan.class);
+
     private final Segment segment;
     private final StoredRecord record;
     private final ProducerTable producers;
@@ -14,7 +21,8 @@ final class SegmentScan {
     private int openGroupEvents;
     private long lastValidId;
     private long lastWrittenId;
-    private long bytes = SegmentFolder.BIRTH_BYTES;
+    private boolean endIsKnown;
+    private long bytes = SegmentFile.BIRTH_BYTES;
 
     /** No id above {@code mostId} was ever given, whatever a damaged file says. */
     SegmentScan(Segment segment, StoredRecord record, ProducerTable producers, long mostId) {
@@ -28,16 +36,20 @@ final class SegmentScan {
     }
 
     void run() {
-        SegmentQueue queue = segment.queue();
-        if (queue == null) {
+        Path file = segment.folder().file();
+        if (file == null) {
             return;
         }
-        try (SegmentCursor cursor = new SegmentCursor(segment.folder(), queue, record)) {
-            long knownId = cursor.lastKnownId();
-            lastWrittenId = knownId <= mostId ? Math.max(lastWrittenId, knownId) : lastWrittenId;
-            while (cursor.readAt(lastReadId + 1) || cursor.readBehind(lastReadId + 1, lastWrittenId) > 0) {
+        try (SegmentSearch search = new SegmentSearch(file, record)) {
+            long knownRecords = SegmentFile.knownRecords(file);
+            long knownId = segment.firstId() + knownRecords - 2;
+            endIsKnown = knownRecords > 0 && knownId <= mostId;
+            lastWrittenId = endIsKnown ? Math.max(lastWrittenId, knownId) : lastWrittenId;
+            while ((lastReadId < lastWrittenId || !search.atEnd()) && search.find(lastReadId + 1, mostId) > 0) {
                 take();
             }
+        } catch (IOException e) {
+            LOG.error("segment cannot be read: segment={}", segment.folder().path(), e);
         }
         lastWrittenId = Math.max(lastWrittenId, lastReadId);
         boolean endsInGroup = lastReadId == lastWrittenId;
@@ -52,6 +64,11 @@ final class SegmentScan {
     /** The same, with the ids of a group that was cut short, which nobody was ever told of. */
     long lastWrittenId() {
         return lastWrittenId;
+    }
+
+    /** False: the segment may have had more ids than these. */
+    boolean endIsKnown() {
+        return endIsKnown;
     }
 
     /** About what the segment takes on disk. */

@@ -42,19 +42,21 @@ final class SegmentStarter {
 
     /** Throws StoreException, and leaves nothing behind, if there cannot be such a segment. */
     Started start(SegmentHeader header, long recordBytes, int count, long logBytes) {
-        ByteBuffer headerRecord = header.toBytes(new CRC32C());
-        growth.checkBirth(headerRecord.limit() + recordBytes, logBytes);
+        int headerBytes = header.toBytes(new CRC32C()).limit();
+        growth.checkBirth(headerBytes + recordBytes, logBytes);
         SegmentFolder folder = SegmentFolder.of(log, lastNumber + 1, header.firstId());
         SegmentQueue queue = SegmentQueue.toBeBorn(folder, limits);
         try {
             Files.createDirectories(folder.path());
             Segment segment = new Segment(folder, queue, header.firstId() - 1, 0);
-            SegmentWriter writer = SegmentWriter.create(folder, queue);
-            growth.grow(writer, segment, writer.endAfter(headerRecord.limit(), 1), logBytes);
+            SegmentWriter writer = SegmentWriter.create(folder, queue, limits);
+            growth.grow(writer, segment, writer.endAfter(headerBytes, 1), logBytes);
+            ByteBuffer headerRecord = header.bornAs(writer.birthChecksum()).toBytes(new CRC32C());
             Bytes<ByteBuffer> bytes = Bytes.wrapForRead(headerRecord);
-            writer.append(bytes, headerRecord.limit());
+            writer.append(bytes, headerBytes);
             bytes.releaseLast();
             growth.grow(writer, segment, writer.endAfter(recordBytes, count), logBytes);
+            folder.markBorn();
             lastNumber++;
             return new Started(segment, writer);
         } catch (StoreException e) {
@@ -62,8 +64,8 @@ final class SegmentStarter {
             throw e;
         } catch (IOException | InternalError e) {
             abandon(folder, queue);
-            throw growth.full(e, headerRecord.limit() + recordBytes);
-        } catch (RuntimeException | Error e) {
+            throw growth.full(e, headerBytes + recordBytes);
+        } catch (Throwable e) {
             abandon(folder, queue);
             throw new StoreException(
                     ErrorCode.PIPE_FAILED,

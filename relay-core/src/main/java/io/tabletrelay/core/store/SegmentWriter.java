@@ -3,7 +3,6 @@ package io.tabletrelay.core.store;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -28,30 +27,37 @@ final class SegmentWriter implements AutoCloseable {
     private static final int PAGE_BYTES = 4 << 10;
     private static final int ZEROS_BYTES = 64 << 10;
 
+    private final SegmentFolder folder;
     private final SegmentQueue source;
     private final SingleChronicleQueue queue;
     private final SingleChronicleQueueStore store;
     private final ExcerptAppender appender;
     private final FileChannel channel;
+    private final LogLimits limits;
     private long records;
+    private volatile long fileBytes;
     private volatile long positionBytes;
     private volatile long reservedBytes;
 
     private SegmentWriter(
+            SegmentFolder folder,
             SegmentQueue source,
             SingleChronicleQueue queue,
             SingleChronicleQueueStore store,
             ExcerptAppender appender,
-            FileChannel channel) {
+            FileChannel channel,
+            LogLimits limits) {
+        this.folder = folder;
         this.source = source;
         this.queue = queue;
         this.store = store;
         this.appender = appender;
         this.channel = channel;
+        this.limits = limits;
     }
 
     /** Creates the segment's file. Whatever this throws, the file may be there in part. */
-    static SegmentWriter create(SegmentFolder folder, SegmentQueue source) throws IOException {
+    static SegmentWriter create(SegmentFolder folder, SegmentQueue source, LogLimits limits) throws IOException {
         SingleChronicleQueue queue = source.acquire();
         try {
             SingleChronicleQueueStore store = queue.storeForCycle(folder.number(), queue.epoch(), true, null);
@@ -59,10 +65,10 @@ final class SegmentWriter implements AutoCloseable {
             ExcerptAppender appender = queue.createAppender();
             appender.singleThreadedCheckDisabled(true);
             FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE);
-            SegmentWriter writer = new SegmentWriter(source, queue, store, appender, channel);
+            SegmentWriter writer = new SegmentWriter(folder, source, queue, store, appender, channel, limits);
             writer.allocateBirthPages();
             return writer;
-        } catch (IOException | RuntimeException | Error e) {
+        } catch (Throwable e) {
             source.close();
             throw e;
         }
@@ -77,9 +83,9 @@ final class SegmentWriter implements AutoCloseable {
     /** The record lies from 0 to limit of both, and there is room for it. */
     void append(Bytes<?> record, int size) {
         appender.writeBytes(record.readPositionRemaining(0, size));
-        if (appender.lastIndexAppended() != source.index(records)) {
+        if (appender.lastIndexAppended() != folder.index(records)) {
             throw new IllegalStateException("appended at another place: index=%x, expected=%x"
-                    .formatted(appender.lastIndexAppended(), source.index(records)));
+                    .formatted(appender.lastIndexAppended(), folder.index(records)));
         }
         int indexPage = records % RECORDS_PER_INDEX_PAGE == 0 ? INDEX_PAGE_BYTES : 0;
         positionBytes = positionBytes + size + RECORD_OVERHEAD_BYTES + indexPage;
@@ -96,7 +102,29 @@ final class SegmentWriter implements AutoCloseable {
         return reservedBytes;
     }
 
-    /** Allocates pages up to that position, or as far as the disk lets it. */
+    /** What of the file is there; Chronicle makes it longer as it goes on to its next block. */
+    long fileBytes() {
+        return fileBytes;
+    }
+
+    /** The checksum of Chronicle's part of the file, as it is now. */
+    int birthChecksum() throws IOException {
+        return SegmentFile.birthChecksum(channel);
+    }
+
+    /**
+     * Makes the file long enough for that position, as long as Chronicle would make it. Nothing may be appended meanwhile:
+     * Chronicle would cut off what it does not know of.
+     */
+    void lengthenFor(long endBytes) throws IOException {
+        long length = SegmentFile.lengthFor(endBytes, limits);
+        if (length > channel.size()) {
+            channel.write(ByteBuffer.allocate(1), length - 1);
+        }
+        fileBytes = channel.size();
+    }
+
+    /** Allocates pages up to that position, or as far as the disk lets it. The file must be that long already. */
     void reserveUpTo(long endBytes) throws IOException {
         ByteBuffer zeros = ByteBuffer.allocate(ZEROS_BYTES);
         long end = pageAligned(endBytes);
@@ -126,28 +154,14 @@ final class SegmentWriter implements AutoCloseable {
 
     /** Chronicle leaves holes in its first index pages, to be filled later: writes them back as they are. */
     private void allocateBirthPages() throws IOException {
-        long used = firstFreePosition();
+        long used = SegmentFile.firstRecordPosition(channel);
         long end = pageAligned(used);
         ByteBuffer pages = ByteBuffer.allocate((int) end);
         channel.read(pages, 0);
         channel.write(pages.clear(), 0);
         positionBytes = used;
         reservedBytes = end;
-    }
-
-    /** Behind the header and the index pages that a file is born with. */
-    private long firstFreePosition() throws IOException {
-        ByteBuffer word = ByteBuffer.allocate(Integer.BYTES).order(ByteOrder.LITTLE_ENDIAN);
-        long position = 0;
-        while (true) {
-            channel.read(word.clear(), position);
-            int header = word.getInt(0);
-            if (header == 0) {
-                return position;
-            }
-            position += Integer.BYTES + (header & 0x3FFF_FFFF);
-            position += -position & (Integer.BYTES - 1);
-        }
+        fileBytes = channel.size();
     }
 
     private static long pageAligned(long bytes) {

@@ -23,9 +23,13 @@ final class StoredRecord {
         this.maxBytes = maxBytes;
     }
 
+    boolean fits(long size) {
+        return size >= RecordFormat.EVENT_PREFIX_BYTES && size <= maxBytes;
+    }
+
     /** A buffer for that many bytes, to be filled from 0 to its limit; throws IllegalArgumentException if they are too many. */
     ByteBuffer prepare(long size) {
-        if (size < RecordFormat.CRC_OFFSET + Integer.BYTES || size > maxBytes) {
+        if (!fits(size)) {
             throw new IllegalArgumentException("no record has this size: bytes=" + size + ", limit=" + maxBytes);
         }
         if (size > bytes.capacity()) {
@@ -43,11 +47,6 @@ final class StoredRecord {
                 && bytes.get(1) == RecordFormat.EVENT
                 && payloadOffset() <= bytes.limit()
                 && bytes.getInt(RecordFormat.CRC_OFFSET) == RecordFormat.checksum(bytes, crc);
-    }
-
-    /** The raw record, from position 0 to limit. */
-    ByteBuffer raw() {
-        return readOnly.limit(bytes.limit()).position(0);
     }
 
     int size() {

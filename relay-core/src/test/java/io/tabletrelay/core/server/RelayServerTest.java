@@ -108,10 +108,13 @@ class RelayServerTest {
         RelayServer server = server(0);
         server.stop(Duration.ZERO);
         server.start();
+        boolean listened = server.listening();
         server.stop(Duration.ZERO);
 
         server.stop(Duration.ZERO);
 
+        assertThat(listened).isTrue();
+        assertThat(server.listening()).isFalse();
         assertThat(server.connections()).isZero();
     }
 

@@ -23,8 +23,8 @@ final class TestLog implements AutoCloseable {
     static final StoreConfig SMALL = new StoreConfig(1 << 20, 4 << 20, 0, 0, 0);
 
     final Path folder;
-    final MemoryMark mark = new MemoryMark();
-    StoreConfig config = SMALL;
+    final MemoryMark mark;
+    StoreConfig config;
     Instant now = Instant.ofEpochMilli(1_000);
     long usableBytes = Long.MAX_VALUE / 2;
     ChronicleEventLog log;
@@ -51,7 +51,12 @@ final class TestLog implements AutoCloseable {
     }
 
     TestLog(Path folder, StoreConfig config) {
+        this(folder, config, new MemoryMark());
+    }
+
+    TestLog(Path folder, StoreConfig config, MemoryMark mark) {
         this.folder = folder;
+        this.mark = mark;
         this.config = config;
         log = open(0, false);
     }
