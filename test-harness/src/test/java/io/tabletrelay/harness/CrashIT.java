@@ -84,7 +84,8 @@ class CrashIT {
         } else {
             killsBeforeReady++;
         }
-        relay.current().runFor(Duration.ofMillis(random.nextInt(duringStart ? 1_500 : 700)));
+        int mostMillis = duringStart ? 1_500 : random.nextInt(4) == 0 ? 3_000 : 1_000;
+        relay.current().runFor(Duration.ofMillis(random.nextInt(mostMillis)));
         relay.kill();
         relay.start();
     }
