@@ -1,6 +1,6 @@
 package io.tabletrelay.core.delivery;
 
-import io.tabletrelay.core.store.SettledIds;
+import io.tabletrelay.core.store.acks.SettledIds;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;

@@ -12,7 +12,7 @@ import io.tabletrelay.core.delivery.EventState;
 import io.tabletrelay.core.metrics.PipeGauges;
 import io.tabletrelay.core.metrics.PipeMetrics;
 import io.tabletrelay.core.store.EventGroup;
-import io.tabletrelay.core.store.PipeStore;
+import io.tabletrelay.core.store.folder.PipeStore;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;

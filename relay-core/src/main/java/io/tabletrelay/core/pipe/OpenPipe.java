@@ -6,7 +6,7 @@ import io.tabletrelay.core.delivery.DiskTasks;
 import io.tabletrelay.core.delivery.Subscription;
 import io.tabletrelay.core.metrics.PipeMetrics;
 import io.tabletrelay.core.store.EventLog;
-import io.tabletrelay.core.store.PipeStore;
+import io.tabletrelay.core.store.folder.PipeStore;
 
 /**
  * What a pipe works with while its store is open.

@@ -10,7 +10,7 @@ import io.tabletrelay.core.delivery.DeadLetter;
 import io.tabletrelay.core.delivery.DeadLetters;
 import io.tabletrelay.core.delivery.Subscription;
 import io.tabletrelay.core.metrics.PipeMetrics;
-import io.tabletrelay.core.store.PipeStore;
+import io.tabletrelay.core.store.folder.PipeStore;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
