@@ -14,7 +14,9 @@ final class ChronicleSettings {
             "chronicle.analytics.disable", "true",
             "chronicle.announcer.disable", "true",
             "chronicle.disk.monitor.disable", "true",
-            "chronicle.table.store.timeoutMS", "500");
+            "chronicle.table.store.timeoutMS", "500",
+            // it takes itself for a part of a build, and creates target or /tmp/target: nothing can be created here
+            "project.build.directory", "/dev/null");
 
     private ChronicleSettings() {}
 
