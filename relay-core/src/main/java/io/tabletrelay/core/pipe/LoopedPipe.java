@@ -105,7 +105,17 @@ final class LoopedPipe implements Pipe, PipeGauges {
     @Override
     public CompletionStage<PipeStatus> status() {
         CompletableFuture<PipeStatus> result = new CompletableFuture<>();
-        submit(running -> result.complete(running.status()));
+        submit(running -> running.query(new TransferLoop.Query() {
+            @Override
+            public void answer(OpenPipe open) {
+                result.complete(running.status());
+            }
+
+            @Override
+            public void fail(RelayException why) {
+                result.complete(running.status());
+            }
+        }));
         return result;
     }
 

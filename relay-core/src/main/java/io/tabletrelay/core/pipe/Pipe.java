@@ -30,7 +30,10 @@ public interface Pipe {
     /** Asks for the pipe for this connection; the sink is told whether it is bound or refused. Once per connection. */
     ConsumerLink bind(DeliverySink sink);
 
-    /** What the pipe is and how far its consumer is; completes once all commands given before it are done. */
+    /**
+     * What the pipe is and how far its consumer is; completes once all commands given before it are done, and not while the
+     * pipe is being opened: an unread log must not look like an empty one.
+     */
     CompletionStage<PipeStatus> status();
 
     /** Where one event is. */

@@ -121,26 +121,28 @@ final class ConsumerSession implements DeliverySink {
             return;
         }
         asked = name;
-        ConsumerLink given;
         synchronized (lock) {
             state = State.ASKING;
         }
+        ConsumerLink given;
+        boolean over;
         try {
-            given = pipes.apply(name).bind(this);
+            Pipe pipe = pipes.apply(name);
+            // under the lock, so that no event can leave before the link is here to take the early acks
+            synchronized (lock) {
+                given = pipe.bind(this);
+                link = given;
+                over = closed;
+                if (state == State.BOUND) {
+                    applyEarlyAcks(given);
+                }
+                if (roomMissed) {
+                    given.writable();
+                }
+            }
         } catch (RelayException e) {
             bindFailed(name, line, e);
             return;
-        }
-        boolean over;
-        synchronized (lock) {
-            link = given;
-            over = closed;
-            if (state == State.BOUND) {
-                applyEarlyAcks(given);
-            }
-            if (roomMissed) {
-                given.writable();
-            }
         }
         if (over) {
             given.gone();

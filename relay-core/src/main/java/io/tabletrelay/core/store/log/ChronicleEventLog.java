@@ -44,7 +44,7 @@ final class ChronicleEventLog implements EventLog {
     private final long lastValidIdAtOpen;
 
     private ByteBuffer recordBuffer = ByteBuffer.allocateDirect(FIRST_RECORD_BYTES);
-    private Bytes<ByteBuffer> recordBytes = Bytes.wrapForRead(recordBuffer);
+    private Bytes<ByteBuffer> recordBytes = wrap(recordBuffer);
     private volatile SegmentList segments;
     private volatile long lastId;
     private volatile long markedId;
@@ -321,9 +321,16 @@ final class ChronicleEventLog implements EventLog {
             recordBytes.releaseLast();
             recordBuffer = ByteBuffer.allocateDirect(
                     Math.min(limits.maxRecordBytes(), Math.max(size, 2 * recordBuffer.capacity())));
-            recordBytes = Bytes.wrapForRead(recordBuffer);
+            recordBytes = wrap(recordBuffer);
         }
         return recordBuffer;
+    }
+
+    /** A log is opened, used and closed on different threads, one after the other; Chronicle would refuse where Java's assertions are on. */
+    private static Bytes<ByteBuffer> wrap(ByteBuffer buffer) {
+        Bytes<ByteBuffer> bytes = Bytes.wrapForRead(buffer);
+        bytes.singleThreadedCheckDisabled(true);
+        return bytes;
     }
 
     private static long recordBytes(EventGroup group) {
