@@ -105,17 +105,8 @@ final class LoopedPipe implements Pipe, PipeGauges {
     @Override
     public CompletionStage<PipeStatus> status() {
         CompletableFuture<PipeStatus> result = new CompletableFuture<>();
-        submit(running -> running.query(new TransferLoop.Query() {
-            @Override
-            public void answer(OpenPipe open) {
-                result.complete(running.status());
-            }
-
-            @Override
-            public void fail(RelayException why) {
-                result.complete(running.status());
-            }
-        }));
+        submit(running -> running.request(new TransferLoop.Request(
+                open -> result.complete(running.status()), why -> result.complete(running.status()))));
         return result;
     }
 
@@ -227,18 +218,8 @@ final class LoopedPipe implements Pipe, PipeGauges {
 
     private <T> CompletionStage<T> ask(Function<OpenPipe, T> question) {
         CompletableFuture<T> result = new CompletableFuture<>();
-        TransferLoop.Request request = new TransferLoop.Request() {
-            @Override
-            public void run(OpenPipe open) {
-                result.complete(question.apply(open));
-            }
-
-            @Override
-            public void fail(RelayException why) {
-                result.completeExceptionally(why);
-            }
-        };
-        submit(running -> running.request(request));
+        submit(running -> running.request(new TransferLoop.Request(
+                open -> result.complete(question.apply(open)), result::completeExceptionally)));
         return result;
     }
 }

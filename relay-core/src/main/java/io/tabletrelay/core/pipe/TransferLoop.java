@@ -62,11 +62,8 @@ final class TransferLoop implements ConsumerLine.Listener {
     private long retryAtNanos;
 
     /** What needs the open store, or else an answer why there is none. */
-    interface Request {
-        void run(OpenPipe open);
-
-        void fail(RelayException why);
-    }
+    record Request(
+            java.util.function.Consumer<OpenPipe> whenOpen, java.util.function.Consumer<RelayException> whenNot) {}
 
     TransferLoop(
             PipeName name,
@@ -120,28 +117,20 @@ final class TransferLoop implements ConsumerLine.Listener {
     }
 
     void append(Appends.Waiting publish) {
-        request(new Request() {
-            @Override
-            public void run(OpenPipe current) {
-                current.appends().add(publish);
-            }
-
-            @Override
-            public void fail(RelayException why) {
-                metrics.refused(why.code());
-                publish.result().completeExceptionally(why);
-            }
-        });
+        request(new Request(current -> current.appends().add(publish), why -> {
+            metrics.refused(why.code());
+            publish.result().completeExceptionally(why);
+        }));
     }
 
     void request(Request request) {
         OpenPipe current = open;
         if (stopping || state == State.FAILED) {
-            request.fail(unavailable());
+            request.whenNot().accept(unavailable());
         } else if (current == null) {
             askedBeforeOpen.add(request);
         } else {
-            request.run(current);
+            request.whenOpen().accept(current);
         }
     }
 
@@ -207,21 +196,14 @@ final class TransferLoop implements ConsumerLine.Listener {
     }
 
     void listDeadLetters(long after, int limit, CompletableFuture<List<DeadLetter>> result) {
-        request(new Request() {
-            @Override
-            public void run(OpenPipe current) {
-                diskTasks.submit(() -> result.complete(current.deadLetters().list(after, limit)), failure -> {
-                    if (failure != null) {
-                        result.completeExceptionally(failure);
-                    }
-                });
-            }
-
-            @Override
-            public void fail(RelayException why) {
-                result.completeExceptionally(why);
-            }
-        });
+        request(new Request(
+                current -> diskTasks.submit(
+                        () -> result.complete(current.deadLetters().list(after, limit)), failure -> {
+                            if (failure != null) {
+                                result.completeExceptionally(failure);
+                            }
+                        }),
+                result::completeExceptionally));
     }
 
     /** The relay is stopping: no publish is taken and nothing is sent any more; acks still count. */
@@ -309,7 +291,7 @@ final class TransferLoop implements ConsumerLine.Listener {
             said.run();
         }
         for (Request asked = askedBeforeOpen.poll(); asked != null; asked = askedBeforeOpen.poll()) {
-            asked.run(opened);
+            asked.whenOpen().accept(opened);
         }
     }
 
@@ -322,7 +304,7 @@ final class TransferLoop implements ConsumerLine.Listener {
 
     private void failWaiting(RelayException why) {
         for (Request asked = askedBeforeOpen.poll(); asked != null; asked = askedBeforeOpen.poll()) {
-            asked.fail(why);
+            asked.whenNot().accept(why);
         }
     }
 
