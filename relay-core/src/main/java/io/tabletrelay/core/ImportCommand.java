@@ -149,12 +149,12 @@ final class ImportCommand implements Callable<Integer> {
         try {
             return sender.send(request);
         } catch (RefusedException refused) {
-            boolean atLine = refused.line() != RefusedException.NO_LINE;
-            long fileLine = atLine ? request.fileLine(refused.line()) : request.firstLine();
+            String where =
+                    refused.line() == RefusedException.NO_LINE ? "" : ", line=" + request.fileLine(refused.line());
             throw new CommandException(
                     refused.retryable() ? RelayMain.UNREACHABLE : RelayMain.REFUSED,
-                    "import stopped: file=" + file + (atLine ? ", line=" : ", request from line=") + fileLine
-                            + "; rows before it are stored; the relay says: " + refused.reason());
+                    "import stopped: file=" + file + where + "; rows before line " + request.firstLine()
+                            + " are stored; the relay says: " + refused.reason());
         }
     }
 

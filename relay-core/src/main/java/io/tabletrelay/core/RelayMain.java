@@ -66,18 +66,8 @@ public final class RelayMain implements Runnable {
 
     /** Runs one command and ends the process with its exit code. */
     public static void main(String[] arguments) {
-        quietChronicle();
         int exitCode = commandLine(System.getenv()).execute(arguments);
         System.exit(exitCode);
-    }
-
-    /** Must happen before the first class of that library is loaded: it would report home and write outside the data folder. */
-    private static void quietChronicle() {
-        System.setProperty("chronicle.analytics.disable", "true");
-        System.setProperty("chronicle.announcer.disable", "true");
-        System.setProperty("chronicle.disk.monitor.disable", "true");
-        // it takes itself for a part of a build, and creates target or /tmp/target: nothing can be created here
-        System.setProperty("project.build.directory", "/dev/null");
     }
 
     static CommandLine commandLine(Map<String, String> environment) {

@@ -41,7 +41,7 @@ class ArchitectureTest {
             .layer("delivery")
             .definedBy("io.tabletrelay.core.delivery")
             .layer("store")
-            .definedBy("io.tabletrelay.core.store")
+            .definedBy("io.tabletrelay.core.store..")
             .layer("plugin")
             .definedBy("io.tabletrelay.core.plugin")
             .layer("protocol")
@@ -80,7 +80,11 @@ class ArchitectureTest {
             slices().matching("io.tabletrelay.core.(*)..").should().beFreeOfCycles();
 
     @ArchTest
-    static final ArchRule onlyStoreKnowsChronicle = confined("net.openhft..", "io.tabletrelay.core.store");
+    static final ArchRule noCyclesInTheStore =
+            slices().matching("io.tabletrelay.core.(store.*)..").should().beFreeOfCycles();
+
+    @ArchTest
+    static final ArchRule onlyStoreKnowsChronicle = confined("net.openhft..", "io.tabletrelay.core.store.log");
 
     @ArchTest
     static final ArchRule onlyServerKnowsTheWebSocketLibrary =
@@ -93,7 +97,7 @@ class ArchitectureTest {
     @ArchTest
     static final ArchRule onlyStoreOpensFiles = noClasses()
             .that()
-            .resideOutsideOfPackage("io.tabletrelay.core.store")
+            .resideOutsideOfPackage("io.tabletrelay.core.store..")
             .should()
             .dependOnClassesThat()
             .belongToAnyOf(FileChannel.class);
@@ -118,7 +122,8 @@ class ArchitectureTest {
     @ArchTest
     static final ArchRule timeIsPassedIn = noClasses()
             .that()
-            .resideInAnyPackage("io.tabletrelay.core.pipe", "io.tabletrelay.core.delivery", "io.tabletrelay.core.store")
+            .resideInAnyPackage(
+                    "io.tabletrelay.core.pipe", "io.tabletrelay.core.delivery", "io.tabletrelay.core.store..")
             .should(callMethod(System.class, "currentTimeMillis").or(callMethod(System.class, "nanoTime")))
             .orShould(callMethod(Instant.class, "now"));
 

@@ -8,6 +8,7 @@ package io.tabletrelay.core.delivery;
 public final class Consumer {
     private final DeliverySink sink;
     private boolean everBound;
+    private boolean gone;
     private volatile boolean probed;
 
     public Consumer(DeliverySink sink) {
@@ -26,6 +27,15 @@ public final class Consumer {
     /** True while the relay waits for a sign of life from this connection. */
     public boolean probed() {
         return probed;
+    }
+
+    /** True once the connection is closed. */
+    public boolean isGone() {
+        return gone;
+    }
+
+    public void gone() {
+        gone = true;
     }
 
     void bound() {

@@ -4,7 +4,7 @@ import io.tabletrelay.api.Payload;
 import io.tabletrelay.core.store.EventGroup;
 import io.tabletrelay.core.store.EventLog;
 import io.tabletrelay.core.store.EventTailer;
-import io.tabletrelay.core.store.SettledIds;
+import io.tabletrelay.core.store.acks.SettledIds;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

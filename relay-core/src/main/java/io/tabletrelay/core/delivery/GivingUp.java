@@ -1,7 +1,6 @@
 package io.tabletrelay.core.delivery;
 
 import io.tabletrelay.api.Payload;
-import io.tabletrelay.core.delivery.DiskTasks.DiskTask;
 import io.tabletrelay.core.store.EventGroup;
 import io.tabletrelay.core.store.EventTailer;
 import java.nio.ByteBuffer;
@@ -94,7 +93,10 @@ final class GivingUp {
             batch.add(letter);
         }
         writing = true;
-        diskTasks.submit(new Write(batch));
+        List<Payload> payloads = batch.stream().map(Letter::payload).toList();
+        diskTasks.submit(
+                () -> deadLetters.append(new EventGroup(payloads, null, clock.millis())),
+                failure -> written(batch, failure));
         return true;
     }
 
@@ -108,34 +110,19 @@ final class GivingUp {
         collected.add(new Letter(id, letter));
     }
 
-    private final class Write implements DiskTask {
-        private final List<Letter> batch;
-
-        Write(List<Letter> batch) {
-            this.batch = batch;
-        }
-
-        @Override
-        public void run() {
-            List<Payload> payloads = batch.stream().map(Letter::payload).toList();
-            deadLetters.append(new EventGroup(payloads, null, clock.millis()));
-        }
-
-        @Override
-        public void done(@Nullable Throwable failure) {
-            writing = false;
-            if (failure == null) {
-                trouble = "";
-                for (Letter letter : batch) {
-                    ids.remove(letter.eventId());
-                    onKept.accept(letter.eventId());
-                }
-            } else {
-                trouble = "dead letters cannot be written: " + failure.getMessage();
-                retryAtNanos = nanoTime.getAsLong() + RETRY_NANOS;
-                for (int i = batch.size() - 1; i >= 0; i--) {
-                    collected.addFirst(batch.get(i));
-                }
+    private void written(List<Letter> batch, @Nullable Throwable failure) {
+        writing = false;
+        if (failure == null) {
+            trouble = "";
+            for (Letter letter : batch) {
+                ids.remove(letter.eventId());
+                onKept.accept(letter.eventId());
+            }
+        } else {
+            trouble = "dead letters cannot be written: " + failure.getMessage();
+            retryAtNanos = nanoTime.getAsLong() + RETRY_NANOS;
+            for (int i = batch.size() - 1; i >= 0; i--) {
+                collected.addFirst(batch.get(i));
             }
         }
     }

@@ -1,7 +1,7 @@
 package io.tabletrelay.core.delivery;
 
-import io.tabletrelay.core.delivery.DiskTasks.DiskTask;
-import io.tabletrelay.core.store.SettledIds;
+import io.tabletrelay.core.store.acks.SettledIds;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -34,7 +34,7 @@ final class SettledIdsGrowth {
         }
         if (!growing && (trouble.isEmpty() || nanoTime.getAsLong() - retryAtNanos >= 0)) {
             growing = true;
-            diskTasks.submit(new Allocate());
+            allocate();
         }
         return false;
     }
@@ -49,51 +49,33 @@ final class SettledIdsGrowth {
         return trouble.isEmpty() || growing ? otherwise : retryAtNanos;
     }
 
-    private void ended(@Nullable Throwable failure) {
-        growing = false;
-        trouble = failure == null ? "" : "no further deliveries until some are settled: " + failure.getMessage();
-        retryAtNanos = nanoTime.getAsLong() + RETRY_NANOS;
-    }
-
-    private final class Allocate implements DiskTask {
-        private SettledIds.@Nullable Growth growth;
-
-        @Override
-        public void run() {
-            growth = settled.startGrowth();
-        }
-
-        @Override
-        public void done(@Nullable Throwable failure) {
+    private void allocate() {
+        AtomicReference<SettledIds.Growth> started = new AtomicReference<>();
+        diskTasks.submit(() -> started.set(settled.startGrowth()), failure -> {
+            SettledIds.Growth growth = started.get();
             if (growth == null) {
                 ended(failure);
             } else {
                 growth.copy();
-                diskTasks.submit(new Publish(growth));
+                publish(growth);
             }
-        }
+        });
     }
 
-    private final class Publish implements DiskTask {
-        private final SettledIds.Growth growth;
-
-        Publish(SettledIds.Growth growth) {
-            this.growth = growth;
-        }
-
-        @Override
-        public void run() {
-            growth.publish();
-        }
-
-        @Override
-        public void done(@Nullable Throwable failure) {
+    private void publish(SettledIds.Growth growth) {
+        diskTasks.submit(growth::publish, failure -> {
             if (failure == null) {
                 growth.finish();
             } else {
                 growth.abandon();
             }
             ended(failure);
-        }
+        });
+    }
+
+    private void ended(@Nullable Throwable failure) {
+        growing = false;
+        trouble = failure == null ? "" : "no further deliveries until some are settled: " + failure.getMessage();
+        retryAtNanos = nanoTime.getAsLong() + RETRY_NANOS;
     }
 }

@@ -7,7 +7,6 @@ import io.tabletrelay.api.PipeName;
 import io.tabletrelay.api.ProducerSequence;
 import io.tabletrelay.api.RelayException;
 import io.tabletrelay.core.delivery.DiskTasks;
-import io.tabletrelay.core.delivery.DiskTasks.DiskTask;
 import io.tabletrelay.core.metrics.PipeMetrics;
 import io.tabletrelay.core.store.EventGroup;
 import io.tabletrelay.core.store.EventLog;
@@ -81,13 +80,14 @@ final class Appends {
                 append(next);
             } else {
                 makingRoom = true;
-                diskTasks.submit(new MakeRoom(next.group()));
+                diskTasks.submit(() -> log.makeRoomFor(next.group()), this::madeRoom);
             }
         }
         if (!allocating && !makingRoom && triedAllocatingAtId != log.lastId() && log.lowOnRoom()) {
             allocating = true;
             triedAllocatingAtId = log.lastId(); // at most once for each append: a full disk must not make us spin
-            diskTasks.submit(new AllocateAhead());
+            // a failure shows again, and is answered, when an append needs the room
+            diskTasks.submit(log::allocateAhead, failure -> allocating = false);
         }
         boolean goesOn = !waiting.isEmpty() && !makingRoom;
         return answered + confirm() + (goesOn ? 1 : 0);
@@ -179,42 +179,16 @@ final class Appends {
         publish.result().completeExceptionally(failure);
     }
 
-    private final class MakeRoom implements DiskTask {
-        private final EventGroup group;
-
-        MakeRoom(EventGroup group) {
-            this.group = group;
-        }
-
-        @Override
-        public void run() {
-            log.makeRoomFor(group);
-        }
-
-        @Override
-        public void done(@Nullable Throwable failure) {
-            makingRoom = false;
-            if (failure instanceof RelayException refusal && refusal.code() == ErrorCode.TOO_LARGE) {
-                refuse(waiting.remove(), refusal);
-            } else if (failure instanceof RelayException refusal && refusal.code() != ErrorCode.PIPE_FAILED) {
-                for (Waiting publish = waiting.poll(); publish != null; publish = waiting.poll()) {
-                    refuse(publish, refusal);
-                }
-            } else if (failure != null) {
-                throw PipeFailure.of(pipe, "no room can be made in its log", failure);
+    private void madeRoom(@Nullable Throwable failure) {
+        makingRoom = false;
+        if (failure instanceof RelayException refusal && refusal.code() == ErrorCode.TOO_LARGE) {
+            refuse(waiting.remove(), refusal);
+        } else if (failure instanceof RelayException refusal && refusal.code() != ErrorCode.PIPE_FAILED) {
+            for (Waiting publish = waiting.poll(); publish != null; publish = waiting.poll()) {
+                refuse(publish, refusal);
             }
-        }
-    }
-
-    private final class AllocateAhead implements DiskTask {
-        @Override
-        public void run() {
-            log.allocateAhead();
-        }
-
-        @Override
-        public void done(@Nullable Throwable failure) {
-            allocating = false; // a failure shows again, and is answered, when an append needs the room
+        } else if (failure != null) {
+            throw PipeFailure.of(pipe, "no room can be made in its log", failure);
         }
     }
 }

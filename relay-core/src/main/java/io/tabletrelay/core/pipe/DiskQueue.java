@@ -7,15 +7,16 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A pipe's tasks for the I/O threads: one runs at a time, so that they may share state without locks, and each one's outcome
- * comes back to the transfer thread as a command.
+ * A pipe's work for the I/O threads. One piece runs at a time, and its outcome comes back to the transfer thread as a command.
  *
- * <p>Threading: confined to the pipe's transfer thread, but for the running task.
+ * <p>Threading: confined to the pipe's transfer thread, but for the piece that runs.
  */
 final class DiskQueue implements DiskTasks {
+    private record Task(Runnable work, Consumer<@Nullable Throwable> then) {}
+
     private final Executor ioThreads;
     private final Consumer<Runnable> transferThread;
-    private final ArrayDeque<DiskTask> waiting = new ArrayDeque<>();
+    private final ArrayDeque<Task> waiting = new ArrayDeque<>();
     private boolean running;
 
     DiskQueue(Executor ioThreads, Consumer<Runnable> transferThread) {
@@ -24,26 +25,26 @@ final class DiskQueue implements DiskTasks {
     }
 
     @Override
-    public void submit(DiskTask task) {
-        waiting.add(task);
+    public void submit(Runnable work, Consumer<@Nullable Throwable> then) {
+        waiting.add(new Task(work, then));
         if (!running) {
             next();
         }
     }
 
     private void next() {
-        DiskTask task = waiting.poll();
+        Task task = waiting.poll();
         running = task != null;
         if (task != null) {
             ioThreads.execute(() -> run(task));
         }
     }
 
-    private void run(DiskTask task) {
-        Throwable failure = runAndCatch(task);
+    private void run(Task task) {
+        Throwable failure = runAndCatch(task.work());
         transferThread.accept(() -> {
             try {
-                task.done(failure);
+                task.then().accept(failure);
             } finally {
                 next();
             }
@@ -51,9 +52,9 @@ final class DiskQueue implements DiskTasks {
     }
 
     /** Whatever the disk throws, an InternalError of a mapped page too, is the pipe's to answer and never the thread's end. */
-    private static @Nullable Throwable runAndCatch(DiskTask task) {
+    private static @Nullable Throwable runAndCatch(Runnable work) {
         try {
-            task.run();
+            work.run();
             return null;
         } catch (Throwable failure) {
             return failure;

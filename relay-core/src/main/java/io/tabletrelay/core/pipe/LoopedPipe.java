@@ -12,7 +12,7 @@ import io.tabletrelay.core.delivery.EventState;
 import io.tabletrelay.core.metrics.PipeGauges;
 import io.tabletrelay.core.metrics.PipeMetrics;
 import io.tabletrelay.core.store.EventGroup;
-import io.tabletrelay.core.store.PipeStore;
+import io.tabletrelay.core.store.folder.PipeStore;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -46,10 +46,12 @@ final class LoopedPipe implements Pipe, PipeGauges {
     private final AtomicBoolean scheduled = new AtomicBoolean();
     private final AtomicLong waitingBytes = new AtomicLong();
     private TransferThread.@Nullable Timer timer;
-    private volatile Snapshot snapshot = new Snapshot(0, 0, 0, 0, 0);
+    private volatile Snapshot snapshot = Snapshot.NOTHING;
 
     /** What the gauges show: the pipe as it was after its last turn. */
-    record Snapshot(long backlog, int inFlight, int waiting, long floor, long lastId) {}
+    record Snapshot(long backlog, int inFlight, int waiting, long floor, long lastId) {
+        static final Snapshot NOTHING = new Snapshot(0, 0, 0, 0, 0);
+    }
 
     LoopedPipe(
             PipeName name,
@@ -103,17 +105,8 @@ final class LoopedPipe implements Pipe, PipeGauges {
     @Override
     public CompletionStage<PipeStatus> status() {
         CompletableFuture<PipeStatus> result = new CompletableFuture<>();
-        submit(running -> running.query(new TransferLoop.Query() {
-            @Override
-            public void answer(OpenPipe open) {
-                result.complete(running.status());
-            }
-
-            @Override
-            public void fail(RelayException why) {
-                result.complete(running.status());
-            }
-        }));
+        submit(running -> running.request(new TransferLoop.Request(
+                open -> result.complete(running.status()), why -> result.complete(running.status()))));
         return result;
     }
 
@@ -225,18 +218,8 @@ final class LoopedPipe implements Pipe, PipeGauges {
 
     private <T> CompletionStage<T> ask(Function<OpenPipe, T> question) {
         CompletableFuture<T> result = new CompletableFuture<>();
-        TransferLoop.Query query = new TransferLoop.Query() {
-            @Override
-            public void answer(OpenPipe open) {
-                result.complete(question.apply(open));
-            }
-
-            @Override
-            public void fail(RelayException why) {
-                result.completeExceptionally(why);
-            }
-        };
-        submit(running -> running.query(query));
+        submit(running -> running.request(new TransferLoop.Request(
+                open -> result.complete(question.apply(open)), result::completeExceptionally)));
         return result;
     }
 }

@@ -5,7 +5,8 @@ import io.tabletrelay.core.delivery.DeadLetters;
 import io.tabletrelay.core.delivery.DiskTasks;
 import io.tabletrelay.core.delivery.Subscription;
 import io.tabletrelay.core.metrics.PipeMetrics;
-import io.tabletrelay.core.store.PipeStore;
+import io.tabletrelay.core.store.EventLog;
+import io.tabletrelay.core.store.folder.PipeStore;
 
 /**
  * What a pipe works with while its store is open.
@@ -53,5 +54,35 @@ final class OpenPipe {
 
     Subscription subscription() {
         return subscription;
+    }
+
+    PipeStatus status(PipeName name, boolean hasConsumer) {
+        EventLog log = store.log();
+        return new PipeStatus(
+                name.value(),
+                store.epoch(),
+                TransferLoop.State.OPEN.name(),
+                subscription.trouble(),
+                store.durability(),
+                log.firstId(),
+                log.lastId(),
+                log.voidIds(),
+                subscription.floor(),
+                log.lastId() - log.voidIds() - subscription.backlog(),
+                subscription.deliveredUpTo(),
+                subscription.inFlight(),
+                subscription.waiting(),
+                deadLetters.count(),
+                store.diskBytes(),
+                hasConsumer);
+    }
+
+    LoopedPipe.Snapshot snapshot() {
+        return new LoopedPipe.Snapshot(
+                subscription.backlog(),
+                subscription.inFlight(),
+                subscription.waiting(),
+                subscription.floor(),
+                store.log().lastId());
     }
 }

@@ -8,10 +8,9 @@ import io.tabletrelay.core.delivery.Consumer;
 import io.tabletrelay.core.delivery.ConsumerLine;
 import io.tabletrelay.core.delivery.DeadLetter;
 import io.tabletrelay.core.delivery.DeadLetters;
-import io.tabletrelay.core.delivery.DiskTasks.DiskTask;
 import io.tabletrelay.core.delivery.Subscription;
 import io.tabletrelay.core.metrics.PipeMetrics;
-import io.tabletrelay.core.store.PipeStore;
+import io.tabletrelay.core.store.folder.PipeStore;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -31,7 +30,7 @@ import org.slf4j.LoggerFactory;
 final class TransferLoop implements ConsumerLine.Listener {
     private static final Logger log = LoggerFactory.getLogger(TransferLoop.class);
     private static final int DELIVERY_BYTES_A_TURN = 256 << 10;
-    private static final int LINES_KEPT_WHILE_NOT_OPEN = 4096;
+    private static final int MOST_SAID_BEFORE_OPEN = 4096;
     private static final long FIRST_RETRY_NANOS = 1_000_000_000L;
     private static final long LONGEST_RETRY_NANOS = 60_000_000_000L;
 
@@ -48,10 +47,10 @@ final class TransferLoop implements ConsumerLine.Listener {
     private final PipeMetrics metrics;
     private final DiskQueue diskTasks;
     private final ConsumerLine line;
-    private final ArrayDeque<Consumer> bindsBeforeOpen = new ArrayDeque<>();
-    private final ArrayDeque<Appends.Waiting> publishesBeforeOpen = new ArrayDeque<>();
-    private final ArrayDeque<Runnable> linesBeforeOpen = new ArrayDeque<>();
-    private final ArrayDeque<Query> queriesBeforeOpen = new ArrayDeque<>();
+    /** What connections said while the pipe was not open: it waits, also through a failure. */
+    private final ArrayDeque<Runnable> saidBeforeOpen = new ArrayDeque<>();
+    /** Publishes and questions while it was being opened: they are answered when it is, or has failed. */
+    private final ArrayDeque<Request> askedBeforeOpen = new ArrayDeque<>();
 
     private State state = State.OPENING;
     private boolean openingStarted;
@@ -62,12 +61,9 @@ final class TransferLoop implements ConsumerLine.Listener {
     private long retryNanos = FIRST_RETRY_NANOS;
     private long retryAtNanos;
 
-    /** A question that needs the open store. */
-    interface Query {
-        void answer(OpenPipe open);
-
-        void fail(RelayException why);
-    }
+    /** What needs the open store, or else an answer why there is none. */
+    record Request(
+            java.util.function.Consumer<OpenPipe> whenOpen, java.util.function.Consumer<RelayException> whenNot) {}
 
     TransferLoop(
             PipeName name,
@@ -91,7 +87,7 @@ final class TransferLoop implements ConsumerLine.Listener {
         }
         if (state == State.OPENING && !openingStarted) {
             openingStarted = true;
-            diskTasks.submit(new Open());
+            startOpening();
         }
         line.expireProbe(now());
         OpenPipe current = open;
@@ -103,7 +99,7 @@ final class TransferLoop implements ConsumerLine.Listener {
         work += current.subscription().upkeep() ? 1 : 0;
         if (current.store().attempts().dirty() && !flushing) {
             flushing = true;
-            diskTasks.submit(new FlushAttempts(current));
+            diskTasks.submit(current.store().attempts()::flush, failure -> flushed(current, failure));
         }
         return work;
     }
@@ -121,29 +117,34 @@ final class TransferLoop implements ConsumerLine.Listener {
     }
 
     void append(Appends.Waiting publish) {
-        OpenPipe current = open;
-        if (stopping || state == State.FAILED) {
-            RelayException why = unavailable();
+        request(new Request(current -> current.appends().add(publish), why -> {
             metrics.refused(why.code());
             publish.result().completeExceptionally(why);
+        }));
+    }
+
+    void request(Request request) {
+        OpenPipe current = open;
+        if (stopping || state == State.FAILED) {
+            request.whenNot().accept(unavailable());
         } else if (current == null) {
-            publishesBeforeOpen.add(publish);
+            askedBeforeOpen.add(request);
         } else {
-            current.appends().add(publish);
+            request.whenOpen().accept(current);
         }
     }
 
     /** Waits until the pipe is open; once the relay is stopping nobody is bound any more. */
     void bind(Consumer consumer) {
         if (open == null) {
-            bindsBeforeOpen.add(consumer);
-        } else if (!stopping) {
+            saidBeforeOpen.add(() -> bind(consumer));
+        } else if (!stopping && !consumer.isGone()) {
             line.join(consumer, now());
         }
     }
 
     void gone(Consumer consumer) {
-        bindsBeforeOpen.remove(consumer);
+        consumer.gone();
         line.gone(consumer, now());
     }
 
@@ -158,21 +159,10 @@ final class TransferLoop implements ConsumerLine.Listener {
             metrics.lateAcksDropped(lines.length);
         } else if (current != null) {
             apply(current.subscription(), from, lines);
-        } else if (linesBeforeOpen.size() < LINES_KEPT_WHILE_NOT_OPEN) {
-            linesBeforeOpen.add(() -> lines(from, lines));
+        } else if (saidBeforeOpen.size() < MOST_SAID_BEFORE_OPEN) {
+            saidBeforeOpen.add(() -> lines(from, lines));
         } else {
             metrics.lateAcksDropped(lines.length);
-        }
-    }
-
-    void query(Query query) {
-        OpenPipe current = open;
-        if (current != null) {
-            query.answer(current);
-        } else if (state == State.OPENING) {
-            queriesBeforeOpen.add(query);
-        } else {
-            query.fail(unavailable());
         }
     }
 
@@ -197,54 +187,23 @@ final class TransferLoop implements ConsumerLine.Listener {
                     0,
                     line.holder() != null);
         }
-        Subscription subscription = current.subscription();
-        PipeStore store = current.store();
-        long voidIds = store.log().voidIds();
-        return new PipeStatus(
-                name.value(),
-                store.epoch(),
-                state.name(),
-                subscription.trouble(),
-                store.durability(),
-                store.log().firstId(),
-                store.log().lastId(),
-                voidIds,
-                subscription.floor(),
-                store.log().lastId() - voidIds - subscription.backlog(),
-                subscription.deliveredUpTo(),
-                subscription.inFlight(),
-                subscription.waiting(),
-                current.deadLetters().count(),
-                store.diskBytes(),
-                line.holder() != null);
+        return current.status(name, line.holder() != null);
     }
 
     LoopedPipe.Snapshot snapshot() {
         OpenPipe current = open;
-        if (current == null) {
-            return new LoopedPipe.Snapshot(0, 0, 0, 0, 0);
-        }
-        Subscription subscription = current.subscription();
-        return new LoopedPipe.Snapshot(
-                subscription.backlog(),
-                subscription.inFlight(),
-                subscription.waiting(),
-                subscription.floor(),
-                current.store().log().lastId());
+        return current == null ? LoopedPipe.Snapshot.NOTHING : current.snapshot();
     }
 
     void listDeadLetters(long after, int limit, CompletableFuture<List<DeadLetter>> result) {
-        query(new Query() {
-            @Override
-            public void answer(OpenPipe current) {
-                diskTasks.submit(new ListDeadLetters(current.deadLetters(), after, limit, result));
-            }
-
-            @Override
-            public void fail(RelayException why) {
-                result.completeExceptionally(why);
-            }
-        });
+        request(new Request(
+                current -> diskTasks.submit(
+                        () -> result.complete(current.deadLetters().list(after, limit)), failure -> {
+                            if (failure != null) {
+                                result.completeExceptionally(failure);
+                            }
+                        }),
+                result::completeExceptionally));
     }
 
     /** The relay is stopping: no publish is taken and nothing is sent any more; acks still count. */
@@ -264,7 +223,7 @@ final class TransferLoop implements ConsumerLine.Listener {
         OpenPipe current = open;
         open = null;
         state = State.CLOSED;
-        diskTasks.submit(new Close(current, closed));
+        closeStore(current, closed);
     }
 
     /** The pipe cannot go on: everything that waits is told, and it is opened again later. */
@@ -282,7 +241,7 @@ final class TransferLoop implements ConsumerLine.Listener {
         open = null;
         if (current != null) {
             current.appends().failAll(failure);
-            diskTasks.submit(new Close(current, new CompletableFuture<>()));
+            closeStore(current, new CompletableFuture<>());
         }
         failWaiting(failure);
     }
@@ -314,37 +273,55 @@ final class TransferLoop implements ConsumerLine.Listener {
         }
     }
 
+    private void startOpening() {
+        Opening opening = new Opening();
+        diskTasks.submit(opening::run, opening::done);
+    }
+
     private void opened(OpenPipe opened) {
         open = opened;
         state = State.OPEN;
         reason = "";
         retryNanos = FIRST_RETRY_NANOS;
         Consumer holder = line.holder();
-        for (Runnable kept = linesBeforeOpen.poll(); kept != null; kept = linesBeforeOpen.poll()) {
-            kept.run();
-        }
         if (holder != null) {
             opened.subscription().attach(holder);
         }
-        for (Consumer waiting = bindsBeforeOpen.poll(); waiting != null; waiting = bindsBeforeOpen.poll()) {
-            bind(waiting);
+        for (Runnable said = saidBeforeOpen.poll(); said != null; said = saidBeforeOpen.poll()) {
+            said.run();
         }
-        for (Appends.Waiting p = publishesBeforeOpen.poll(); p != null; p = publishesBeforeOpen.poll()) {
-            opened.appends().add(p);
+        for (Request asked = askedBeforeOpen.poll(); asked != null; asked = askedBeforeOpen.poll()) {
+            asked.whenOpen().accept(opened);
         }
-        for (Query query = queriesBeforeOpen.poll(); query != null; query = queriesBeforeOpen.poll()) {
-            query.answer(opened);
+    }
+
+    private void flushed(OpenPipe of, @Nullable Throwable failure) {
+        flushing = false;
+        if (failure != null && of == open) {
+            fail(failure);
         }
     }
 
     private void failWaiting(RelayException why) {
-        for (Appends.Waiting p = publishesBeforeOpen.poll(); p != null; p = publishesBeforeOpen.poll()) {
-            metrics.refused(why.code());
-            p.result().completeExceptionally(why);
+        for (Request asked = askedBeforeOpen.poll(); asked != null; asked = askedBeforeOpen.poll()) {
+            asked.whenNot().accept(why);
         }
-        for (Query query = queriesBeforeOpen.poll(); query != null; query = queriesBeforeOpen.poll()) {
-            query.fail(why);
-        }
+    }
+
+    private void closeStore(@Nullable OpenPipe of, CompletableFuture<Void> closed) {
+        diskTasks.submit(
+                () -> {
+                    if (of != null) {
+                        of.subscription().close();
+                        of.store().close();
+                    }
+                },
+                failure -> {
+                    if (failure != null) {
+                        log.warn("files could not be closed in order: pipe={}", name, failure);
+                    }
+                    closed.complete(null);
+                });
     }
 
     private RelayException unavailable() {
@@ -362,12 +339,12 @@ final class TransferLoop implements ConsumerLine.Listener {
         return b - a < 0 ? b : a;
     }
 
-    private final class Open implements DiskTask {
+    /** Opens the store: what was found is handed from the I/O thread to the transfer thread. */
+    private final class Opening {
         private @Nullable PipeStore store;
         private @Nullable DeadLetters deadLetters;
 
-        @Override
-        public void run() {
+        void run() {
             PipeStore opened = opener.get();
             store = opened;
             DeadLetters letters = new DeadLetters(opened.deadLetterLog());
@@ -375,8 +352,7 @@ final class TransferLoop implements ConsumerLine.Listener {
             deadLetters = letters;
         }
 
-        @Override
-        public void done(@Nullable Throwable failure) {
+        void done(@Nullable Throwable failure) {
             if (store != null && deadLetters != null && state == State.OPENING && !stopping) {
                 opened(new OpenPipe(name, store, deadLetters, context, diskTasks, metrics));
             } else if (store != null) {
@@ -385,79 +361,6 @@ final class TransferLoop implements ConsumerLine.Listener {
             if (failure != null) {
                 fail(failure);
             }
-        }
-    }
-
-    private static final class ListDeadLetters implements DiskTask {
-        private final DeadLetters deadLetters;
-        private final long after;
-        private final int limit;
-        private final CompletableFuture<List<DeadLetter>> result;
-
-        ListDeadLetters(DeadLetters deadLetters, long after, int limit, CompletableFuture<List<DeadLetter>> result) {
-            this.deadLetters = deadLetters;
-            this.after = after;
-            this.limit = limit;
-            this.result = result;
-        }
-
-        @Override
-        public void run() {
-            result.complete(deadLetters.list(after, limit));
-        }
-
-        @Override
-        public void done(@Nullable Throwable failure) {
-            if (failure != null) {
-                result.completeExceptionally(failure);
-            }
-        }
-    }
-
-    private final class FlushAttempts implements DiskTask {
-        private final OpenPipe of;
-
-        FlushAttempts(OpenPipe of) {
-            this.of = of;
-        }
-
-        @Override
-        public void run() {
-            of.store().attempts().flush();
-        }
-
-        @Override
-        public void done(@Nullable Throwable failure) {
-            flushing = false;
-            if (failure != null && of == open) {
-                fail(failure);
-            }
-        }
-    }
-
-    private static final class Close implements DiskTask {
-        private final @Nullable OpenPipe pipe;
-        private final CompletableFuture<Void> closed;
-
-        Close(@Nullable OpenPipe pipe, CompletableFuture<Void> closed) {
-            this.pipe = pipe;
-            this.closed = closed;
-        }
-
-        @Override
-        public void run() {
-            if (pipe != null) {
-                pipe.subscription().close();
-                pipe.store().close();
-            }
-        }
-
-        @Override
-        public void done(@Nullable Throwable failure) {
-            if (failure != null) {
-                log.warn("pipe's files could not be closed in order", failure);
-            }
-            closed.complete(null);
         }
     }
 }

@@ -11,16 +11,16 @@ import java.nio.file.StandardOpenOption;
 import java.util.Locale;
 
 /** Steps by which small files change: after a crash at any point the old or the new content is there, whole. */
-final class SmallFile {
+public final class SmallFile {
     private SmallFile() {}
 
     /** The name under which a file is prepared; one that is found at an open was left by a crash and means nothing. */
-    static Path temp(Path file) {
+    public static Path temp(Path file) {
         return file.resolveSibling(file.getFileName() + ".tmp");
     }
 
     /** When this returns the content is on disk, under that name. */
-    static void replace(Path file, byte[] content) throws IOException {
+    public static void replace(Path file, byte[] content) throws IOException {
         Path temp = temp(file);
         try (FileChannel channel = FileChannel.open(
                 temp, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING, StandardOpenOption.WRITE)) {
@@ -34,26 +34,26 @@ final class SmallFile {
     }
 
     /** Gives a prepared and forced file its name. */
-    static void moveIntoPlace(Path temp, Path file) throws IOException {
+    public static void moveIntoPlace(Path temp, Path file) throws IOException {
         Files.move(temp, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
         forceDirectory(parent(file));
     }
 
-    static void writeFully(FileChannel channel, ByteBuffer bytes, long position) throws IOException {
+    public static void writeFully(FileChannel channel, ByteBuffer bytes, long position) throws IOException {
         long at = position;
         while (bytes.hasRemaining()) {
             at += channel.write(bytes, at);
         }
     }
 
-    static void forceDirectory(Path directory) throws IOException {
+    public static void forceDirectory(Path directory) throws IOException {
         try (FileChannel channel = FileChannel.open(directory, StandardOpenOption.READ)) {
             channel.force(true);
         }
     }
 
     /** Creates the directory; when this returns its name is on disk. Its parent must exist. */
-    static void createDirectory(Path directory) throws IOException {
+    public static void createDirectory(Path directory) throws IOException {
         if (!Files.isDirectory(directory)) {
             Files.createDirectory(directory);
             forceDirectory(parent(directory));
@@ -61,7 +61,7 @@ final class SmallFile {
     }
 
     /** Renames a damaged file to {@code <name>.damaged-<n>}, where nothing but an operator touches it, and returns that. */
-    static Path setAside(Path file) throws IOException {
+    public static Path setAside(Path file) throws IOException {
         for (int n = 1; ; n++) {
             Path aside = file.resolveSibling(file.getFileName() + ".damaged-" + n);
             if (!Files.exists(aside)) {
@@ -71,7 +71,7 @@ final class SmallFile {
         }
     }
 
-    static void deleteQuietly(Path file, Exception cause) {
+    public static void deleteQuietly(Path file, Exception cause) {
         try {
             Files.deleteIfExists(file);
         } catch (IOException e) {
@@ -79,13 +79,13 @@ final class SmallFile {
         }
     }
 
-    static Path parent(Path file) {
+    public static Path parent(Path file) {
         Path parent = file.getParent();
         return parent == null ? Path.of("") : parent;
     }
 
     /** A full disk is STORAGE_FULL and heals by itself; anything else fails the pipe. */
-    static StoreException failure(String what, Path file, IOException cause) {
+    public static StoreException failure(String what, Path file, IOException cause) {
         String reason = String.valueOf(cause.getMessage());
         String lower = reason.toLowerCase(Locale.ROOT);
         boolean full = lower.contains("no space left") || lower.contains("quota exceeded");

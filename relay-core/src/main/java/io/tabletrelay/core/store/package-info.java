@@ -1,7 +1,7 @@
 /**
- * Bytes on disk: the log, the settled ids, and what is needed to open them after anything.
+ * What the rest of the relay sees of a log: events in the order of their ids, and how they are read.
  *
- * <p>Read next: {@code io.tabletrelay.core.config}.
+ * <p>Read next: {@code io.tabletrelay.core.store.log}.
  */
 @NullMarked
 package io.tabletrelay.core.store;

@@ -6,8 +6,8 @@ import io.tabletrelay.api.PipeName;
 import io.tabletrelay.core.config.DeliveryConfig;
 import io.tabletrelay.core.config.RedeliveryConfig;
 import io.tabletrelay.core.metrics.RelayMetrics;
-import io.tabletrelay.core.store.AttemptJournal;
-import io.tabletrelay.core.store.SettledIds;
+import io.tabletrelay.core.store.acks.AttemptJournal;
+import io.tabletrelay.core.store.acks.SettledIds;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -51,14 +51,14 @@ class SubscriptionTest {
                 settled,
                 attempts,
                 deadLetters,
-                task -> {
+                (work, then) -> {
                     Throwable failure = null;
                     try {
-                        task.run();
+                        work.run();
                     } catch (RuntimeException e) {
                         failure = e;
                     }
-                    task.done(failure);
+                    then.accept(failure);
                 },
                 new DeliveryContext(
                         new DeliveryConfig(window, 1 << 20, Duration.ofSeconds(5), redelivery),

@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
  *
  * <p>Threading: confined to the test's thread.
  */
-final class ChildJvm implements AutoCloseable {
+public final class ChildJvm implements AutoCloseable {
     private final Process process;
     private final BufferedReader output;
 
@@ -23,7 +23,7 @@ final class ChildJvm implements AutoCloseable {
         this.output = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
     }
 
-    static ChildJvm start(Class<?> main, String... arguments) throws IOException {
+    public static ChildJvm start(Class<?> main, String... arguments) throws IOException {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx128m", "-cp"));
@@ -35,21 +35,21 @@ final class ChildJvm implements AutoCloseable {
     }
 
     /** Waits for the next line that it prints; "" at the end of its output. */
-    String readLine() throws IOException {
+    public String readLine() throws IOException {
         String line = output.readLine();
         return line == null ? "" : line;
     }
 
-    boolean isAlive() {
+    public boolean isAlive() {
         return process.isAlive();
     }
 
-    long pid() {
+    public long pid() {
         return process.pid();
     }
 
     /** SIGKILL; returns when the process is gone. */
-    void kill() {
+    public void kill() {
         process.destroyForcibly();
         process.onExit().orTimeout(30, TimeUnit.SECONDS).join();
     }

@@ -88,11 +88,18 @@ final class DemoCommand implements Callable<Integer> {
             }
             producer.awaitEnd(PATIENCE);
             await("all events to be acked", () -> history.unacked().isEmpty());
+            closeBar();
             return report(status(relay), consumer.bindings());
         } finally {
-            if (bar != null) {
-                bar.close();
-            }
+            closeBar();
+        }
+    }
+
+    private void closeBar() {
+        if (bar != null) {
+            bar.stepTo(history.ackedEvents());
+            bar.close();
+            bar = null;
         }
     }
 

@@ -1,0 +1,108 @@
+package io.tabletrelay.core.store.folder;
+
+import io.tabletrelay.api.ErrorCode;
+import io.tabletrelay.core.store.SmallFile;
+import io.tabletrelay.core.store.StoreException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The right to be the one relay on a data directory: the operating system's lock on relay.lock, which dies with the process.
+ *
+ * <p>Such a lock is lost as soon as any handle to the file is closed in this process. So the folders that this process holds
+ * are known to it, and the file of a held one is never opened again.
+ *
+ * <p>Threading: thread-safe, by the set of held folders.
+ */
+final class DirectoryLock implements AutoCloseable {
+    private static final Set<Path> HELD_IN_THIS_PROCESS = ConcurrentHashMap.newKeySet();
+    /** Behind the pid, which others may then read wherever locks are mandatory. */
+    private static final long LOCKED_BYTE = 1L << 30;
+
+    private final Path folder;
+    private final FileChannel channel;
+
+    private DirectoryLock(Path folder, FileChannel channel) {
+        this.folder = folder;
+        this.channel = channel;
+    }
+
+    /** The folder is given by its real path. */
+    static DirectoryLock acquire(Path folder) throws IOException {
+        if (!HELD_IN_THIS_PROCESS.add(folder)) {
+            throw inUse(folder, String.valueOf(ProcessHandle.current().pid()));
+        }
+        FileChannel channel = null;
+        boolean acquired = false;
+        try {
+            channel = FileChannel.open(
+                    folder.resolve("relay.lock"),
+                    StandardOpenOption.CREATE,
+                    StandardOpenOption.READ,
+                    StandardOpenOption.WRITE);
+            if (tryLock(channel) == null) {
+                throw inUse(folder, readPid(channel));
+            }
+            writePid(channel);
+            acquired = true;
+            return new DirectoryLock(folder, channel);
+        } finally {
+            if (!acquired) {
+                release(folder, channel);
+            }
+        }
+    }
+
+    private static @Nullable FileLock tryLock(FileChannel channel) throws IOException {
+        try {
+            return channel.tryLock(LOCKED_BYTE, 1, false);
+        } catch (OverlappingFileLockException e) {
+            return null;
+        }
+    }
+
+    private static void writePid(FileChannel channel) throws IOException {
+        String pid = ProcessHandle.current().pid() + "\n";
+        channel.truncate(0);
+        SmallFile.writeFully(channel, ByteBuffer.wrap(pid.getBytes(StandardCharsets.US_ASCII)), 0);
+    }
+
+    private static String readPid(FileChannel channel) throws IOException {
+        ByteBuffer bytes = ByteBuffer.allocate(32);
+        channel.read(bytes, 0);
+        String pid = StandardCharsets.US_ASCII.decode(bytes.flip()).toString().strip();
+        return pid.isEmpty() ? "unknown" : pid;
+    }
+
+    private static StoreException inUse(Path folder, String pid) {
+        return new StoreException(
+                ErrorCode.CANNOT_START,
+                "data directory is in use: path=" + folder + ", pid=" + pid + "; is another relay running?");
+    }
+
+    private static void release(Path folder, @Nullable FileChannel channel) throws IOException {
+        try {
+            if (channel != null) {
+                channel.close();
+            }
+        } finally {
+            HELD_IN_THIS_PROCESS.remove(folder);
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        if (channel.isOpen()) {
+            release(folder, channel);
+        }
+    }
+}

@@ -1,0 +1,171 @@
+package io.tabletrelay.core.store.folder;
+
+import io.tabletrelay.api.ErrorCode;
+import io.tabletrelay.api.PipeName;
+import io.tabletrelay.core.store.SmallFile;
+import io.tabletrelay.core.store.StoreException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.stream.Stream;
+
+/**
+ * One pipe's folder: where its files are, and what pipe.json says of it.
+ *
+ * <p>Threading: thread-safe; a change is made under the folder's monitor and is on disk before anyone sees it.
+ */
+public final class PipeFolder {
+    static final String FILE_NAME = "pipe.json";
+
+    private final Path folder;
+    private final boolean bootChanged;
+    private volatile PipeRecord pipe;
+
+    private PipeFolder(Path folder, PipeRecord pipe, boolean bootChanged) {
+        this.folder = folder;
+        this.pipe = pipe;
+        this.bootChanged = bootChanged;
+    }
+
+    /** Its parent must exist. When this returns the pipe is on disk. */
+    static PipeFolder create(Path folder, PipeRecord pipe) {
+        try {
+            SmallFile.createDirectory(folder);
+            pipe.write(folder.resolve(FILE_NAME));
+            return new PipeFolder(folder, pipe, false);
+        } catch (IOException e) {
+            throw SmallFile.failure("pipe cannot be created", folder, e);
+        }
+    }
+
+    static PipeFolder load(Path folder, PipeName name, String bootId) {
+        PipeRecord stored = read(folder);
+        if (!stored.name().equals(name.value())) {
+            throw broken(folder, new IOException("it is of another pipe, '" + stored.name() + "'"));
+        }
+        try {
+            Files.deleteIfExists(SmallFile.temp(folder.resolve(FILE_NAME)));
+        } catch (IOException e) {
+            throw SmallFile.failure("what a crash left cannot be deleted", folder, e);
+        }
+        return new PipeFolder(folder, stored.inBoot(bootId), !stored.bootId().equals(bootId));
+    }
+
+    static PipeRecord read(Path folder) {
+        try {
+            if (!Files.exists(folder.resolve(FILE_NAME))) {
+                throw new IOException("it is missing");
+            }
+            return PipeRecord.read(folder.resolve(FILE_NAME));
+        } catch (IOException e) {
+            throw broken(folder, e);
+        }
+    }
+
+    private static StoreException broken(Path folder, IOException cause) {
+        return new StoreException(
+                ErrorCode.PIPE_FAILED,
+                "pipe cannot be opened: folder=" + folder + ", file=" + FILE_NAME + ", reason=" + cause.getMessage()
+                        + "; restore that file or move the folder away",
+                cause);
+    }
+
+    /** A folder with no pipe.json and no folder in it is what a killed creation leaves. */
+    static boolean holdsPipe(Path folder) {
+        if (Files.exists(folder.resolve(FILE_NAME))) {
+            return true;
+        }
+        try (Stream<Path> entries = Files.list(folder)) {
+            return entries.anyMatch(Files::isDirectory);
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    public PipeName name() {
+        return new PipeName(pipe.name());
+    }
+
+    /** Which pipe of that name this is: a pipe created after a deletion has a higher epoch. */
+    public long epoch() {
+        return pipe.epoch();
+    }
+
+    /** When the pipe was created, ms since the epoch. */
+    public long createdMillis() {
+        return pipe.createdMillis();
+    }
+
+    /** The stored life-cycle state. */
+    public String state() {
+        return pipe.state();
+    }
+
+    /** Rises by one with each change of the state. */
+    public long stateVersion() {
+        return pipe.stateVersion();
+    }
+
+    /**
+     * The lowest id that may be given out now, unless the log goes on further. Ids below it that are not in the log are
+     * void: they were a deleted pipe's, or a power cut may have taken their events.
+     */
+    public long firstFreeId() {
+        return pipe.firstFreeId();
+    }
+
+    /** The high-water mark: no id above it was ever given out. */
+    public long idMark() {
+        return pipe.idMark();
+    }
+
+    /**
+     * Raises the mark; on disk when this returns, and only then may ids up to it be given out. I/O thread.
+     *
+     * @throws StoreException with STORAGE_FULL if the disk is full; the mark is as it was
+     */
+    public synchronized void raiseIdMark(long mark) {
+        if (mark <= pipe.idMark()) {
+            return;
+        }
+        PipeRecord raised = pipe.withIdMark(mark);
+        try {
+            raised.write(folder.resolve(FILE_NAME));
+        } catch (IOException e) {
+            throw SmallFile.failure("id mark cannot be raised", folder, e);
+        }
+        pipe = raised;
+    }
+
+    /** True: the machine was down since the mark was last raised, so {@link #firstFreeId} stands above that mark. */
+    public boolean bootChanged() {
+        return bootChanged;
+    }
+
+    /** The pipe's folder itself; it exists. */
+    public Path path() {
+        return folder;
+    }
+
+    /** Folder of the log; created by who uses it first. */
+    public Path eventsFolder() {
+        return folder.resolve("events");
+    }
+
+    /** Folder of the dead letters; created by who uses it first. */
+    public Path deadLettersFolder() {
+        return folder.resolve("dead-letters");
+    }
+
+    public Path settledFile(String subscription) {
+        return subscriptionFile(subscription, ".settled");
+    }
+
+    public Path attemptsFile(String subscription) {
+        return subscriptionFile(subscription, ".attempts");
+    }
+
+    private Path subscriptionFile(String subscription, String suffix) {
+        return folder.resolve("subscriptions").resolve(DiskName.of(subscription) + suffix);
+    }
+}

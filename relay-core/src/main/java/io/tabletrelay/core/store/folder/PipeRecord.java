@@ -1,0 +1,76 @@
+package io.tabletrelay.core.store.folder;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.tabletrelay.core.store.SmallFile;
+import java.io.IOException;
+import java.nio.file.Path;
+
+/**
+ * What pipe.json and a pipe's tombstone say.
+ *
+ * <p>Threading: immutable.
+ *
+ * @param epoch which pipe of that name this is; a later one has a higher epoch
+ * @param createdMillis ms since the epoch of time
+ * @param state life-cycle state
+ * @param stateVersion rises by one with each change of the state
+ * @param firstFreeId no lower id may be given out; those below it are in the log or void
+ * @param idMark no higher id was ever given out
+ * @param bootId the run of the operating system in which the mark was last raised
+ */
+record PipeRecord(
+        String name,
+        long epoch,
+        long createdMillis,
+        String state,
+        long stateVersion,
+        long firstFreeId,
+        long idMark,
+        String bootId) {
+    private static final long FORMAT = 1;
+
+    /** Throws IOException, with what is wrong as its message, when it is damaged or of another version. */
+    static PipeRecord read(Path file) throws IOException {
+        ObjectNode fields = CheckedJson.read(file);
+        long format = CheckedJson.number(fields, "format");
+        if (format != FORMAT) {
+            throw new IOException("its format is %d and this relay reads %d".formatted(format, FORMAT));
+        }
+        return new PipeRecord(
+                CheckedJson.text(fields, "name"),
+                CheckedJson.number(fields, "epoch"),
+                CheckedJson.number(fields, "createdMillis"),
+                CheckedJson.text(fields, "state"),
+                CheckedJson.number(fields, "stateVersion"),
+                CheckedJson.number(fields, "firstFreeId"),
+                CheckedJson.number(fields, "idMark"),
+                CheckedJson.text(fields, "bootId"));
+    }
+
+    void write(Path file) throws IOException {
+        ObjectNode fields = CheckedJson.newObject()
+                .put("format", FORMAT)
+                .put("name", name)
+                .put("epoch", epoch)
+                .put("createdMillis", createdMillis)
+                .put("state", state)
+                .put("stateVersion", stateVersion)
+                .put("firstFreeId", firstFreeId)
+                .put("idMark", idMark)
+                .put("bootId", bootId);
+        SmallFile.replace(file, CheckedJson.encode(fields));
+    }
+
+    /** After another boot what the log lost is unknown: ids go on above the mark. */
+    PipeRecord inBoot(String currentBootId) {
+        return bootId.equals(currentBootId) ? this : with(idMark + 1, idMark, currentBootId);
+    }
+
+    PipeRecord withIdMark(long higher) {
+        return with(firstFreeId, higher, bootId);
+    }
+
+    private PipeRecord with(long nextFreeId, long mark, String boot) {
+        return new PipeRecord(name, epoch, createdMillis, state, stateVersion, nextFreeId, mark, boot);
+    }
+}

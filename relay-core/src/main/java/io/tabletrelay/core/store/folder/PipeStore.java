@@ -1,0 +1,118 @@
+package io.tabletrelay.core.store.folder;
+
+import io.tabletrelay.api.Durability;
+import io.tabletrelay.core.config.StoreConfig;
+import io.tabletrelay.core.store.EventLog;
+import io.tabletrelay.core.store.acks.AttemptJournal;
+import io.tabletrelay.core.store.acks.SettledIds;
+import io.tabletrelay.core.store.log.EventLogs;
+import io.tabletrelay.core.store.log.IdMark;
+import io.tabletrelay.core.store.log.LogOrigin;
+import java.time.InstantSource;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One pipe's files, open: its log, its dead letters, and what its subscription has settled.
+ *
+ * <p>Threading: opened and closed by I/O threads; its parts are used as they say.
+ */
+public final class PipeStore implements AutoCloseable {
+    private static final Logger logger = LoggerFactory.getLogger(PipeStore.class);
+    private static final String SUBSCRIPTION = "default";
+
+    private final PipeFolder folder;
+    private final EventLog log;
+    private final EventLog deadLetterLog;
+    private final SettledIds settled;
+    private final AttemptJournal attempts;
+
+    private PipeStore(
+            PipeFolder folder, EventLog log, EventLog deadLetterLog, SettledIds settled, AttemptJournal attempts) {
+        this.folder = folder;
+        this.log = log;
+        this.deadLetterLog = deadLetterLog;
+        this.settled = settled;
+        this.attempts = attempts;
+    }
+
+    /** Opens what is there and recovers it from whatever ended the last run. I/O thread. */
+    public static PipeStore open(PipeFolder folder, StoreConfig config, long maxAckSpread, InstantSource clock) {
+        SettledIds settled = SettledIds.open(folder.settledFile(SUBSCRIPTION), 1, folder.idMark(), maxAckSpread);
+        if (settled.damagedFile() != null) {
+            logger.error(
+                    "settled ids were damaged, what was settled will be delivered again: pipe={}, set aside={}",
+                    folder.name(),
+                    settled.damagedFile());
+        }
+        AttemptJournal attempts = AttemptJournal.open(folder.attemptsFile(SUBSCRIPTION));
+        if (attempts.damagedFile() != null) {
+            logger.error(
+                    "attempts were damaged, failing events are counted anew: pipe={}, set aside={}",
+                    folder.name(),
+                    attempts.damagedFile());
+        }
+        long shownUpTo = settled.damagedFile() == null ? settled.deliveredUpTo() : 0;
+        LogOrigin origin = new LogOrigin(folder.epoch(), folder.firstFreeId(), shownUpTo, folder.bootChanged());
+        String pipe = folder.name().value();
+        EventLog log = EventLogs.open(folder.eventsFolder(), pipe, origin, new FolderIdMark(folder), config, clock);
+        try {
+            LogOrigin deadLetters = new LogOrigin(folder.epoch(), 1, 0, false);
+            EventLog deadLetterLog = EventLogs.open(
+                    folder.deadLettersFolder(), pipe + " (dead letters)", deadLetters, IdMark.NONE, config, clock);
+            return new PipeStore(folder, log, deadLetterLog, settled, attempts);
+        } catch (RuntimeException e) {
+            log.close();
+            throw e;
+        }
+    }
+
+    public long epoch() {
+        return folder.epoch();
+    }
+
+    /** What a confirmed event survives. */
+    public Durability durability() {
+        return Durability.PROCESS;
+    }
+
+    public EventLog log() {
+        return log;
+    }
+
+    public EventLog deadLetterLog() {
+        return deadLetterLog;
+    }
+
+    public SettledIds settled() {
+        return settled;
+    }
+
+    public AttemptJournal attempts() {
+        return attempts;
+    }
+
+    /** Bytes of the log and the dead letters. */
+    public long diskBytes() {
+        return log.diskBytes() + deadLetterLog.diskBytes();
+    }
+
+    private record FolderIdMark(PipeFolder folder) implements IdMark {
+        @Override
+        public long value() {
+            return folder.idMark();
+        }
+
+        @Override
+        public void raiseTo(long id) {
+            folder.raiseIdMark(id);
+        }
+    }
+
+    @Override
+    public void close() {
+        attempts.flush();
+        log.close();
+        deadLetterLog.close();
+    }
+}

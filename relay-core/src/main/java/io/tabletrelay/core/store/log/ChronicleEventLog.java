@@ -1,0 +1,368 @@
+package io.tabletrelay.core.store.log;
+
+import io.tabletrelay.api.ErrorCode;
+import io.tabletrelay.api.Payload;
+import io.tabletrelay.api.ProducerSequence;
+import io.tabletrelay.core.store.EventGroup;
+import io.tabletrelay.core.store.EventLog;
+import io.tabletrelay.core.store.EventTailer;
+import io.tabletrelay.core.store.IdRange;
+import io.tabletrelay.core.store.StoreException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.function.LongSupplier;
+import java.util.zip.CRC32C;
+import net.openhft.chronicle.bytes.Bytes;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A log whose segments are Chronicle queues of one file each. A segment is written only by the open log that started it;
+ * the first append after an open starts a new one.
+ *
+ * <p>Threading: as {@link EventLog} says. The transfer thread alone adds ids; the writer, the list of segments and the id
+ * mark are changed by I/O threads, one at a time, and published by volatile fields.
+ */
+final class ChronicleEventLog implements EventLog {
+    private static final Logger LOG = LoggerFactory.getLogger(ChronicleEventLog.class);
+    private static final int FIRST_RECORD_BYTES = 4 << 10;
+    private static final int FIRST_MARK_IDS = 64;
+    private static final int MOST_MARK_IDS = 16 << 10;
+
+    private final LogLimits limits;
+    private final LogOrigin origin;
+    private final IdMark idMark;
+    private final SegmentStarter starter;
+    private final LogGrowth growth;
+    private final ProducerTable producers;
+    private final CRC32C crc = new CRC32C();
+    private final long voidIds;
+    private final long lastValidIdAtOpen;
+
+    private ByteBuffer recordBuffer = ByteBuffer.allocateDirect(FIRST_RECORD_BYTES);
+    private Bytes<ByteBuffer> recordBytes = wrap(recordBuffer);
+    private volatile SegmentList segments;
+    private volatile long lastId;
+    private volatile long markedId;
+    private volatile @Nullable SegmentWriter writer;
+    private volatile @Nullable Throwable failure;
+    private volatile boolean growthFailed;
+
+    private ChronicleEventLog(
+            LogLimits limits,
+            LogOrigin origin,
+            IdMark idMark,
+            SegmentStarter starter,
+            LogGrowth growth,
+            RecoveredLog recovered) {
+        this.limits = limits;
+        this.origin = origin;
+        this.idMark = idMark;
+        this.starter = starter;
+        this.growth = growth;
+        producers = recovered.producers();
+        segments = recovered.segments();
+        markedId = idMark.value();
+        lastValidIdAtOpen = recovered.lastValidId();
+        lastId = firstIdAfter(recovered) - 1;
+        voidIds = recovered.voidIds() + lastId - lastValidIdAtOpen;
+    }
+
+    /** Reads what is there and writes nothing. Blocks on the disk. */
+    static ChronicleEventLog open(
+            Path folder,
+            LogLimits limits,
+            LogOrigin origin,
+            IdMark idMark,
+            InstantSource clock,
+            LongSupplier usableBytes) {
+        ChronicleSettings.apply();
+        RecoveredLog recovered = new LogRecovery(folder, limits, origin, idMark.value()).recover();
+        DiskSpace space = new DiskSpace(limits, usableBytes);
+        LogGrowth growth = new LogGrowth(limits, space);
+        SegmentStarter starter = new SegmentStarter(folder, limits, growth, clock, recovered.lastNumber());
+        ChronicleEventLog log = new ChronicleEventLog(limits, origin, idMark, starter, growth, recovered);
+        if (log.lastId > recovered.lastWrittenId()) {
+            LOG.warn(
+                    "log may have lost its tail: pipe={}, last={}, shown up to {}; ids go on at {}",
+                    limits.pipe(),
+                    recovered.lastWrittenId(),
+                    origin.atLeastId(),
+                    log.lastId + 1);
+        }
+        return log;
+    }
+
+    @Override
+    public long firstId() {
+        return segments.firstId(lastId + 1);
+    }
+
+    @Override
+    public long lastId() {
+        return lastId;
+    }
+
+    @Override
+    public long durableId() {
+        return lastId;
+    }
+
+    @Override
+    public long skipVoid(long id) {
+        return Math.max(id, segments.skipVoid(id, lastId + 1));
+    }
+
+    @Override
+    public long voidIds() {
+        return voidIds;
+    }
+
+    @Override
+    public long voidIdsAbove(long id) {
+        return id + 1 < firstId() ? voidIds : lastId - id - segments.idsAbove(id);
+    }
+
+    @Override
+    public long diskBytes() {
+        return segments.diskBytes();
+    }
+
+    @Override
+    public boolean hasRoomFor(EventGroup group) {
+        SegmentWriter open = writer;
+        if (failure != null || open == null || refusalOf(group) != null) {
+            return false;
+        }
+        long end = open.endAfter(recordBytes(group), group.size());
+        return lastId + group.size() <= markedId && end <= open.reservedBytes() && fitsSegment(end);
+    }
+
+    @Override
+    public boolean lowOnRoom() {
+        SegmentWriter open = writer;
+        return open != null && failure == null && !growthFailed && (growth.isLow(open) || idsAreLow());
+    }
+
+    @Override
+    public void allocateAhead() {
+        SegmentWriter open = writer;
+        if (open == null) {
+            return;
+        }
+        try {
+            growthFailed = growth.isLow(open) && !growth.growAhead(open, newest(), diskBytes());
+            if (idsAreLow()) {
+                raiseMark(1);
+            }
+        } catch (IOException e) {
+            growthFailed = true;
+            LOG.warn("log cannot grow: pipe={}, logBytes={}", limits.pipe(), diskBytes(), e);
+        }
+    }
+
+    @Override
+    public void makeRoomFor(EventGroup group) {
+        if (failure != null) {
+            throw failed();
+        }
+        StoreException refusal = refusalOf(group);
+        if (refusal != null) {
+            throw refusal;
+        }
+        long recordBytes = recordBytes(group);
+        SegmentWriter open = writer;
+        if (open == null || !fitsSegment(open.endAfter(recordBytes, group.size()))) {
+            startSegment(recordBytes, group.size());
+        } else {
+            growth.grow(open, newest(), open.endAfter(recordBytes, group.size()), diskBytes());
+        }
+        if (lastId + group.size() > markedId) {
+            raiseMark(group.size());
+        }
+        growthFailed = false;
+    }
+
+    @Override
+    public long append(EventGroup group) {
+        SegmentWriter open = writer;
+        if (failure != null || open == null) {
+            throw failed();
+        }
+        long firstId = lastId + 1;
+        try {
+            for (int member = 1; member <= group.size(); member++) {
+                int size = RecordFormat.eventBytes(group.payloads().get(member - 1), group.sequence());
+                RecordFormat.writeEvent(bufferOf(size), firstId + member - 1, member, group, crc);
+                open.append(recordBytes, size);
+            }
+        } catch (Throwable e) {
+            failure = e;
+            throw failed();
+        }
+        long last = firstId + group.size() - 1;
+        newest().appendedUpTo(last);
+        lastId = last;
+        ProducerSequence sequence = group.sequence();
+        if (sequence != null) {
+            IdRange ids = new IdRange(firstId, last);
+            producers.stored(
+                    new ProducerTable.Entry(sequence.producer(), sequence.sequence(), ids, group.appendedAtMillis()));
+        }
+        return firstId;
+    }
+
+    @Override
+    public long lastSequence(String producer) {
+        return producers.lastSequence(producer);
+    }
+
+    @Override
+    public @Nullable IdRange idsOf(ProducerSequence sequence) {
+        return producers.idsOf(sequence);
+    }
+
+    @Override
+    public EventTailer openTailer() {
+        return new ChronicleEventTailer(this, new StoredRecord(limits.maxRecordBytes()));
+    }
+
+    @Override
+    public void close() {
+        SegmentWriter open = writer;
+        writer = null;
+        if (open != null) {
+            open.close();
+        }
+        for (Segment segment : segments.segments()) {
+            SegmentQueue queue = segment.queue();
+            if (queue != null) {
+                queue.close();
+            }
+        }
+        recordBytes.releaseLast();
+    }
+
+    /** The segment that has this id; ask only for ids that {@link #skipVoid} gave. */
+    Segment segmentOf(long id) {
+        return segments.holding(id);
+    }
+
+    List<Segment> segments() {
+        return segments.segments();
+    }
+
+    /** Null before the first append. */
+    @Nullable
+    SegmentWriter writer() {
+        return writer;
+    }
+
+    private long firstIdAfter(RecoveredLog recovered) {
+        long next = Math.max(recovered.lastWrittenId() + 1, origin.firstFreeId());
+        boolean tailMayBeLost =
+                origin.bootChanged() || origin.atLeastId() > recovered.lastWrittenId() || recovered.idsUncertain();
+        return tailMayBeLost ? Math.max(next, Math.max(markedId, origin.atLeastId()) + 1) : next;
+    }
+
+    private void startSegment(long recordBytes, int count) {
+        SegmentList before = segments;
+        long lastValid = writer == null ? lastValidIdAtOpen : lastId;
+        long previousBytes = before.segments().isEmpty() ? 0 : newest().diskBytes();
+        SegmentHeader header = new SegmentHeader(
+                lastId + 1,
+                origin.epoch(),
+                lastValid,
+                lastValid,
+                voidIds,
+                previousBytes,
+                0,
+                producers.remembered(starter.nowMillis()));
+        SegmentStarter.Started started = starter.start(header, recordBytes, count, diskBytes());
+        SegmentWriter old = writer;
+        segments = before.with(started.segment());
+        writer = started.writer();
+        if (old != null) {
+            old.close();
+        }
+    }
+
+    private Segment newest() {
+        return segments.segments().get(segments.segments().size() - 1);
+    }
+
+    /** A segment that has no event yet takes any group. */
+    private boolean fitsSegment(long end) {
+        Segment newest = newest();
+        return end <= limits.config().segmentBytes() || newest.lastId() < newest.firstId();
+    }
+
+    private boolean idsAreLow() {
+        return markedId - lastId < markAheadIds() / 2;
+    }
+
+    /** Small while a pipe has given few ids, so that a power cut leaves small gaps. */
+    private long markAheadIds() {
+        return Math.min(MOST_MARK_IDS, Math.max(FIRST_MARK_IDS, lastId - lastValidIdAtOpen));
+    }
+
+    private void raiseMark(int ids) {
+        long raised = lastId + ids + markAheadIds();
+        idMark.raiseTo(raised);
+        markedId = raised;
+    }
+
+    private ByteBuffer bufferOf(int size) {
+        if (size > recordBuffer.capacity()) {
+            recordBytes.releaseLast();
+            recordBuffer = ByteBuffer.allocateDirect(
+                    Math.min(limits.maxRecordBytes(), Math.max(size, 2 * recordBuffer.capacity())));
+            recordBytes = wrap(recordBuffer);
+        }
+        return recordBuffer;
+    }
+
+    /** A log is opened, used and closed on different threads, one after the other; Chronicle would refuse where Java's assertions are on. */
+    private static Bytes<ByteBuffer> wrap(ByteBuffer buffer) {
+        Bytes<ByteBuffer> bytes = Bytes.wrapForRead(buffer);
+        bytes.singleThreadedCheckDisabled(true);
+        return bytes;
+    }
+
+    private static long recordBytes(EventGroup group) {
+        long bytes = 0;
+        for (Payload payload : group.payloads()) {
+            bytes += RecordFormat.eventBytes(payload, group.sequence());
+        }
+        return bytes;
+    }
+
+    private @Nullable StoreException refusalOf(EventGroup group) {
+        for (Payload payload : group.payloads()) {
+            if (payload.size() > limits.config().maxEventBytes()) {
+                return tooLarge("payloadBytes=%d, limit=%d"
+                        .formatted(payload.size(), limits.config().maxEventBytes()));
+            }
+            String problem = RecordFormat.envelopeProblem(payload);
+            if (problem != null) {
+                return tooLarge(problem);
+            }
+        }
+        return null;
+    }
+
+    private StoreException tooLarge(String sizes) {
+        return new StoreException(ErrorCode.TOO_LARGE, "event refused: pipe=" + limits.pipe() + ", " + sizes);
+    }
+
+    private StoreException failed() {
+        return new StoreException(
+                ErrorCode.PIPE_FAILED,
+                "log takes no appends: pipe=%s, lastId=%d; open it again".formatted(limits.pipe(), lastId),
+                failure);
+    }
+}

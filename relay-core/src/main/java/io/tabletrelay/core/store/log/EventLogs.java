@@ -1,0 +1,37 @@
+package io.tabletrelay.core.store.log;
+
+import io.tabletrelay.api.ErrorCode;
+import io.tabletrelay.core.config.StoreConfig;
+import io.tabletrelay.core.store.EventLog;
+import io.tabletrelay.core.store.StoreException;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
+import java.time.InstantSource;
+
+/**
+ * The way to an event log.
+ *
+ * <p>Threading: immutable.
+ */
+public final class EventLogs {
+    private EventLogs() {}
+
+    /**
+     * Opens the log in that folder, which need not be there. Nothing is written before the first event. I/O thread.
+     *
+     * @param pipe the log's name in messages
+     * @throws StoreException if the folder cannot be read at all; damaged segments do not keep a log from opening
+     */
+    public static EventLog open(
+            Path folder, String pipe, LogOrigin origin, IdMark idMark, StoreConfig config, InstantSource clock) {
+        try {
+            return ChronicleEventLog.open(
+                    folder, new LogLimits(pipe, config), origin, idMark, clock, DiskSpace.usableBytesOf(folder));
+        } catch (UncheckedIOException e) {
+            throw new StoreException(
+                    ErrorCode.PIPE_FAILED,
+                    "log cannot be opened: pipe=%s, folder=%s, reason=%s".formatted(pipe, folder, e.getMessage()),
+                    e);
+        }
+    }
+}

@@ -1,0 +1,91 @@
+package io.tabletrelay.core.store.log;
+
+import io.tabletrelay.api.ErrorCode;
+import io.tabletrelay.core.store.StoreException;
+import java.io.IOException;
+
+/**
+ * How much space a segment is given ahead of its appends: 64 KiB at first, so that many small logs stay small, then as
+ * much again as it has, up to 8 MiB.
+ *
+ * <p>Threading: immutable; its callers are I/O threads, but for {@link #isLow}.
+ */
+final class LogGrowth {
+    private static final long LEAST_STEP_BYTES = 64 << 10;
+    private static final long MOST_STEP_BYTES = 8 << 20;
+
+    /** Chronicle's metadata and the folder, about. */
+    private static final long FOLDER_BYTES = 16 << 10;
+
+    private final LogLimits limits;
+    private final DiskSpace space;
+
+    LogGrowth(LogLimits limits, DiskSpace space) {
+        this.limits = limits;
+        this.space = space;
+    }
+
+    /** True while the segment may still grow and half of its last step is used up. */
+    boolean isLow(SegmentWriter writer) {
+        long reserved = writer.reservedBytes();
+        return reserved < mostAhead(writer) && reserved - writer.positionBytes() < step(reserved / 2) / 2;
+    }
+
+    /** False: no space may be taken now. */
+    boolean growAhead(SegmentWriter writer, Segment segment, long logBytes) throws IOException {
+        long reserved = writer.reservedBytes();
+        long end = Math.min(reserved + step(reserved), mostAhead(writer));
+        if (!space.allows(logBytes, end - reserved)) {
+            return false;
+        }
+        reserve(writer, segment, end);
+        return true;
+    }
+
+    /** Throws StoreException if the segment cannot have space up to that position; takes a whole step if it can. */
+    void grow(SegmentWriter writer, Segment segment, long neededEnd, long logBytes) {
+        long reserved = writer.reservedBytes();
+        if (neededEnd <= reserved) {
+            return;
+        }
+        long wanted = Math.min(reserved + step(reserved), limits.config().segmentBytes());
+        long end = Math.max(neededEnd, space.allows(logBytes, wanted - reserved) ? wanted : 0);
+        space.check(logBytes, end - reserved);
+        try {
+            writer.lengthenFor(end);
+            reserve(writer, segment, end);
+        } catch (IOException e) {
+            throw full(e, end - reserved);
+        }
+    }
+
+    /** Throws StoreException if no segment with that many bytes of records may be started. */
+    void checkBirth(long recordBytes, long logBytes) {
+        space.check(logBytes, FOLDER_BYTES + SegmentFile.BIRTH_BYTES + LEAST_STEP_BYTES + recordBytes);
+    }
+
+    StoreException full(Throwable cause, long neededBytes) {
+        return new StoreException(
+                ErrorCode.STORAGE_FULL,
+                "event refused: pipe=%s, neededBytes=%d, reason=%s; free disk space"
+                        .formatted(limits.pipe(), neededBytes, cause.getMessage()),
+                cause);
+    }
+
+    private static void reserve(SegmentWriter writer, Segment segment, long end) throws IOException {
+        try {
+            writer.reserveUpTo(end);
+        } finally {
+            segment.grownTo(writer.reservedBytes() + FOLDER_BYTES);
+        }
+    }
+
+    /** The file is not made longer while Chronicle may do so itself. */
+    private long mostAhead(SegmentWriter writer) {
+        return Math.min(limits.config().segmentBytes(), writer.fileBytes());
+    }
+
+    private static long step(long reserved) {
+        return Math.min(MOST_STEP_BYTES, Math.max(LEAST_STEP_BYTES, reserved));
+    }
+}

@@ -1,0 +1,13 @@
+package io.tabletrelay.core.store.log;
+
+/**
+ * What a pipe knows of its log before it is opened.
+ *
+ * <p>Threading: immutable.
+ *
+ * @param epoch tells this pipe from an earlier one of its name
+ * @param firstFreeId lowest id that this pipe may give
+ * @param atLeastId highest id that anybody was ever shown: delivered or settled; 0: none
+ * @param bootChanged the machine was started anew since the id mark was raised, so that the log's tail may be lost
+ */
+public record LogOrigin(long epoch, long firstFreeId, long atLeastId, boolean bootChanged) {}

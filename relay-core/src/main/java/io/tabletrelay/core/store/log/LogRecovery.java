@@ -1,0 +1,215 @@
+package io.tabletrelay.core.store.log;
+
+import io.tabletrelay.api.ErrorCode;
+import io.tabletrelay.core.store.StoreException;
+import io.tabletrelay.core.store.log.SegmentFolder.State;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Objects;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Finds out what a log has after anything may have happened to its files. It deletes folders of segments that were never
+ * born, puts foreign queue files aside, and writes nothing else.
+ *
+ * <p>Threading: created, used and dropped by the I/O thread that opens the log.
+ */
+final class LogRecovery {
+    private static final Logger LOG = LoggerFactory.getLogger(LogRecovery.class);
+
+    private final Path log;
+    private final LogLimits limits;
+    private final LogOrigin origin;
+    private final long idMark;
+    private final StoredRecord record;
+
+    /** A segment's folder, and what could be read of its header. */
+    private record Found(
+            SegmentFolder folder, State state, @Nullable SegmentHeader header) {}
+
+    LogRecovery(Path log, LogLimits limits, LogOrigin origin, long idMark) {
+        this.log = log;
+        this.limits = limits;
+        this.origin = origin;
+        this.idMark = idMark;
+        this.record = new StoredRecord(limits.maxRecordBytes());
+    }
+
+    RecoveredLog recover() {
+        List<SegmentFolder> folders = folders();
+        int lastNumber = folders.stream().mapToInt(SegmentFolder::number).max().orElse(0);
+        List<Found> found = new ArrayList<>();
+        try {
+            for (int i = 0; i < folders.size(); i++) {
+                inspect(folders.get(i), i + 1 < folders.size() ? folders.get(i + 1) : null, found);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        if (found.isEmpty()) {
+            long last = origin.firstFreeId() - 1;
+            return new RecoveredLog(
+                    new SegmentList(List.of()), lastNumber, last, last, 0, idMark > last, new ProducerTable());
+        }
+        return assemble(found, lastNumber);
+    }
+
+    private RecoveredLog assemble(List<Found> found, int lastNumber) {
+        List<Segment> segments = new ArrayList<>();
+        for (int i = 0; i + 1 < found.size(); i++) {
+            segments.add(sealed(found.get(i), found.get(i + 1)));
+        }
+        ProducerTable producers = new ProducerTable();
+        int from = newestWithHeader(found);
+        for (int i = Math.max(0, from); i + 1 < found.size(); i++) {
+            scan(found.get(i), segments.get(i), producers);
+        }
+        Found newest = found.get(found.size() - 1);
+        SegmentHeader header = newest.header();
+        long voidIds = header == null ? 0 : header.voidIds();
+        Segment open = segment(newest, newest.folder().firstId() - 1, 0);
+        SegmentScan end = scan(newest, open, producers);
+        long lastValidId = end.endIsKnown() ? end.lastValidId() : Math.max(end.lastValidId(), idMark);
+        open.appendedUpTo(lastValidId);
+        open.grownTo(end.bytes());
+        segments.add(open);
+        return new RecoveredLog(
+                new SegmentList(segments),
+                lastNumber,
+                lastValidId,
+                Math.max(lastValidId, end.lastWrittenId()),
+                voidIds,
+                !end.endIsKnown(),
+                producers);
+    }
+
+    private void inspect(SegmentFolder folder, @Nullable SegmentFolder next, List<Found> found) throws IOException {
+        setAsideForeign(folder);
+        State state = folder.inspect(limits);
+        SegmentHeader header = folder.header();
+        boolean hadEvents = next != null && next.firstId() > folder.firstId();
+        if (!hadEvents && header == null && isUnborn(folder)) {
+            LOG.debug("segment was never born: pipe={}, segment={}; deleted", limits.pipe(), folder.path());
+            folder.delete();
+        } else if (next == null || hadEvents) {
+            found.add(checked(folder, state, header));
+        }
+    }
+
+    /** True if the process died before the segment was there as a whole, so that nothing was appended to it. */
+    private boolean isUnborn(SegmentFolder folder) throws IOException {
+        Path file = folder.file();
+        if (folder.isMarkedBorn()) {
+            return false;
+        }
+        if (file == null) {
+            return true;
+        }
+        try (SegmentSearch search = new SegmentSearch(file, record)) {
+            return search.find(folder.firstId(), Long.MAX_VALUE) < 0;
+        }
+    }
+
+    private Found checked(SegmentFolder folder, State state, @Nullable SegmentHeader header) throws IOException {
+        Path file = folder.file();
+        if (header != null && header.epoch() != origin.epoch()) {
+            throw new StoreException(
+                    ErrorCode.PIPE_FAILED,
+                    "segment is of another pipe: pipe=%s, segment=%s, epoch=%d, expected=%d; move it away"
+                            .formatted(limits.pipe(), folder.path(), header.epoch(), origin.epoch()));
+        }
+        boolean asBorn = header == null || (file != null && SegmentFile.isAsBorn(file, header));
+        if (state == State.READABLE && header != null && asBorn) {
+            return new Found(folder, State.READABLE, header);
+        }
+        LOG.error(
+                "segment is damaged: pipe={}, segment={}, state={}, header={}; what can be found in it is read",
+                limits.pipe(),
+                folder.path(),
+                state,
+                header == null ? "lost" : "whole");
+        return new Found(folder, state == State.MISSING ? State.MISSING : State.SEARCHABLE, header);
+    }
+
+    /** A segment that is not the newest: the one behind it knows how it ended. */
+    private Segment sealed(Found found, Found next) {
+        SegmentHeader after = next.header();
+        long lastId = next.folder().firstId() - 1;
+        long bytes = 0;
+        if (after != null) {
+            lastId = Math.min(lastId, after.lastValidId());
+            bytes = after.previousBytes();
+        }
+        return segment(found, Math.max(lastId, found.folder().firstId() - 1), bytes);
+    }
+
+    private Segment segment(Found found, long lastId, long bytes) {
+        SegmentQueue queue = found.state() == State.READABLE ? SegmentQueue.existing(found.folder(), limits) : null;
+        return new Segment(found.folder(), queue, lastId, bytes);
+    }
+
+    private SegmentScan scan(Found found, Segment segment, ProducerTable producers) {
+        SegmentScan scan = new SegmentScan(segment, record, producers, idMark == 0 ? Long.MAX_VALUE : idMark);
+        SegmentHeader header = found.header();
+        if (header != null) {
+            header.producers().forEach(producers::stored);
+        }
+        scan.run();
+        return scan;
+    }
+
+    private static int newestWithHeader(List<Found> found) {
+        for (int i = found.size() - 1; i >= 0; i--) {
+            if (found.get(i).header() != null) {
+                return i;
+            }
+        }
+        return 0;
+    }
+
+    private List<SegmentFolder> folders() {
+        if (!Files.isDirectory(log)) {
+            return List.of();
+        }
+        try (Stream<Path> all = Files.list(log)) {
+            List<SegmentFolder> folders = new ArrayList<>();
+            for (Path path : all.toList()) {
+                SegmentFolder folder = SegmentFolder.parse(path);
+                if (folder != null) {
+                    folders.add(folder);
+                } else if (path.getFileName().toString().endsWith(SegmentFolder.SUFFIX)) {
+                    setAside(path);
+                }
+            }
+            folders.sort(Comparator.comparingInt(SegmentFolder::number));
+            return folders;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private void setAsideForeign(SegmentFolder folder) throws IOException {
+        try (Stream<Path> all = Files.list(folder.path())) {
+            for (Path path : all.toList()) {
+                boolean queueFile = path.getFileName().toString().endsWith(SegmentFolder.SUFFIX);
+                if (queueFile && !path.equals(folder.file())) {
+                    setAside(path);
+                }
+            }
+        }
+    }
+
+    private void setAside(Path foreign) throws IOException {
+        Path aside = foreign.resolveSibling(Objects.toString(foreign.getFileName()) + ".foreign");
+        Files.move(foreign, aside);
+        LOG.error("foreign queue file: pipe={}, file={}; moved to {}", limits.pipe(), foreign, aside);
+    }
+}

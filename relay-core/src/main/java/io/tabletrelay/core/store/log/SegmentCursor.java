@@ -1,0 +1,183 @@
+package io.tabletrelay.core.store.log;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.Objects;
+import net.openhft.chronicle.bytes.Bytes;
+import net.openhft.chronicle.core.Jvm;
+import net.openhft.chronicle.core.OS;
+import net.openhft.chronicle.queue.ExcerptTailer;
+import net.openhft.chronicle.queue.impl.single.SingleChronicleQueue;
+import net.openhft.chronicle.wire.DocumentContext;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A place in one segment. Chronicle's index only says where to look: what is found there counts if its checksum and its id
+ * say so, and whatever Chronicle throws over damaged bytes, undeclared exceptions and errors among it, means that nothing
+ * was found.
+ *
+ * <p>Threading: confined to the thread that uses it.
+ */
+final class SegmentCursor implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(SegmentCursor.class);
+
+    private final @Nullable SegmentQueue source;
+    private final SegmentFolder folder;
+    private final StoredRecord record;
+    private final @Nullable SingleChronicleQueue queue;
+    private @Nullable ExcerptTailer tailer;
+    private @Nullable SegmentSearch search;
+    private long nextId = -1;
+    private long nextFoundId = -1;
+
+    /** What was read lies in the record until the next call. */
+    SegmentCursor(Segment segment, StoredRecord record) {
+        this.folder = segment.folder();
+        this.source = segment.queue();
+        this.record = record;
+        this.queue = opened();
+    }
+
+    /** Reads the next event from {@code id} on that can be read, up to {@code lastId}, and returns its id; -1 if there is none. */
+    long read(long id, long lastId) {
+        if (nextFoundId != id) {
+            boolean there = nextId == id || (tailer != null && moveTo(tailer, id)) || seek(id);
+            if (there && readExactly(id)) {
+                return id;
+            }
+            settleFaults();
+        }
+        return find(id, lastId);
+    }
+
+    private long find(long id, long lastId) {
+        stopReading();
+        try {
+            if (nextFoundId < 0 || id < nextFoundId) {
+                stopSearching();
+                search = new SegmentSearch(Objects.requireNonNull(folder.file()), record);
+            }
+            long found = Objects.requireNonNull(search).find(id, lastId);
+            nextFoundId = found < 0 ? -1 : found + 1;
+            return found;
+        } catch (Throwable e) {
+            unreadable(e);
+            nextFoundId = -1;
+            return -1;
+        }
+    }
+
+    @Override
+    public void close() {
+        stopSearching();
+        stopReading();
+        if (source != null && queue != null) {
+            source.release();
+        }
+    }
+
+    private void stopSearching() {
+        SegmentSearch open = search;
+        search = null;
+        try {
+            if (open != null) {
+                open.close();
+            }
+        } catch (IOException e) {
+            LOG.warn("file cannot be closed: segment={}", folder.path(), e);
+        }
+    }
+
+    private boolean readExactly(long id) {
+        boolean there = read() && record.isEvent() && record.id() == id;
+        nextId = there ? id + 1 : -1;
+        return there;
+    }
+
+    private long sequenceOf(long id) {
+        return id - folder.firstId() + 1;
+    }
+
+    /** A new tailer each time: one that has moved before would count its way ahead, through the damage. */
+    private boolean seek(long id) {
+        stopReading();
+        if (queue == null) {
+            return false;
+        }
+        try {
+            tailer = SegmentQueue.tailerOf(queue);
+            return moveTo(tailer, id);
+        } catch (Throwable e) {
+            unreadable(e);
+            return false;
+        }
+    }
+
+    private boolean moveTo(ExcerptTailer open, long id) {
+        nextId = -1;
+        try {
+            return open.moveToIndex(folder.index(sequenceOf(id)));
+        } catch (Throwable e) {
+            unreadable(e);
+            return false;
+        }
+    }
+
+    private @Nullable SingleChronicleQueue opened() {
+        try {
+            return source == null ? null : source.acquire();
+        } catch (Throwable e) {
+            LOG.error("segment cannot be opened: segment={}; searched for events", folder.path(), e);
+            return null;
+        }
+    }
+
+    private void stopReading() {
+        nextId = -1;
+        if (tailer != null) {
+            tailer.close();
+            tailer = null;
+        }
+    }
+
+    private boolean read() {
+        ExcerptTailer open = tailer;
+        if (open == null) {
+            return false;
+        }
+        try (DocumentContext document = open.readingDocument()) {
+            if (!document.isPresent()) {
+                return false;
+            }
+            Bytes<?> bytes = document.wire().bytes();
+            ByteBuffer target = record.prepare(bytes.readRemaining());
+            copy(bytes, target);
+            return true;
+        } catch (Throwable e) {
+            unreadable(e);
+            return false;
+        }
+    }
+
+    /** The address is good for that many bytes: no record is larger than the part of a block that is mapped twice. */
+    private static void copy(Bytes<?> source, ByteBuffer target) {
+        long from = source.addressForRead(source.readPosition(), target.limit());
+        OS.memory().copyMemory(from, Jvm.address(target), target.limit());
+    }
+
+    /** A fault in a mapped page may be thrown late, at the next entry to the JVM: it is made to come here. */
+    @SuppressWarnings("ThreadPriorityCheck") // any call into the JVM does
+    private void settleFaults() {
+        try {
+            Thread.yield();
+        } catch (InternalError late) {
+            unreadable(late);
+        }
+    }
+
+    private void unreadable(Throwable e) {
+        LOG.debug("bytes cannot be read: segment={}", folder.path(), e);
+    }
+}

@@ -1,0 +1,111 @@
+package io.tabletrelay.core.store.log;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The folder of one segment, {@code <number>-<first id>}: a Chronicle queue of one file, and Chronicle's metadata. The
+ * name says which ids are lost when nothing in the folder can be read.
+ *
+ * <p>Threading: immutable.
+ *
+ * @param number grows by one per segment, from 1
+ * @param firstId id of the first event that the segment may have
+ */
+record SegmentFolder(Path path, int number, long firstId) {
+    /** What is in a folder, as far as can be told without Chronicle. */
+    enum State {
+        /** Chronicle may open it. */
+        READABLE,
+        /** Something is there that Chronicle must not see; events in it may be found by their bytes. */
+        SEARCHABLE,
+        /** There is no file, or an empty one. */
+        MISSING
+    }
+
+    static final String SUFFIX = ".cq4";
+
+    private static final String BORN = "born";
+    private static final int CYCLE_SHIFT = 32;
+    private static final Pattern NAME = Pattern.compile("(\\d{10})-(\\d{1,19})");
+
+    static @Nullable SegmentFolder parse(Path path) {
+        Matcher matcher = NAME.matcher(path.getFileName().toString());
+        if (!matcher.matches()) {
+            return null;
+        }
+        try {
+            return new SegmentFolder(path, Integer.parseInt(matcher.group(1)), Long.parseLong(matcher.group(2)));
+        } catch (NumberFormatException tooLarge) {
+            return null;
+        }
+    }
+
+    static SegmentFolder of(Path log, int number, long firstId) {
+        return new SegmentFolder(log.resolve("%010d-%d".formatted(number, firstId)), number, firstId);
+    }
+
+    /** The segment's queue file; null if there is none. Any other one would keep Chronicle from opening the folder. */
+    @Nullable
+    Path file() {
+        Path file = path.resolve(new SegmentClock(number).fileName());
+        return Files.isRegularFile(file) ? file : null;
+    }
+
+    /** Says that the segment is there as a whole: nothing is appended to it before. */
+    void markBorn() throws IOException {
+        Files.createFile(path.resolve(BORN));
+    }
+
+    boolean isMarkedBorn() {
+        return Files.exists(path.resolve(BORN));
+    }
+
+    /** Chronicle's index of the segment's record with that number, counted from 0, its header's. */
+    long index(long sequence) {
+        return ((long) number << CYCLE_SHIFT) + sequence;
+    }
+
+    State inspect(LogLimits limits) {
+        Path file = file();
+        try {
+            return file == null ? State.MISSING : SegmentFile.inspect(file, limits);
+        } catch (IOException e) {
+            return State.MISSING;
+        }
+    }
+
+    /** The segment's first record, or null if it cannot be read or is another segment's. */
+    @Nullable
+    SegmentHeader header() {
+        Path file = file();
+        SegmentHeader header = file == null ? null : SegmentFile.header(file);
+        return header != null && header.firstId() == firstId ? header : null;
+    }
+
+    /** Chronicle's metadata holds nothing that we need, and a half-written one keeps its queue from opening. */
+    void deleteMetadata() {
+        try {
+            Files.deleteIfExists(path.resolve("metadata.cq4t"));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    void delete() {
+        try (Stream<Path> all = Files.walk(path)) {
+            for (Path each : all.sorted(Comparator.reverseOrder()).toList()) {
+                Files.deleteIfExists(each);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}

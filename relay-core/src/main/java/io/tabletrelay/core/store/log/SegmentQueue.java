@@ -1,0 +1,93 @@
+package io.tabletrelay.core.store.log;
+
+import net.openhft.chronicle.queue.ExcerptTailer;
+import net.openhft.chronicle.queue.RollCycles;
+import net.openhft.chronicle.queue.impl.single.SingleChronicleQueue;
+import net.openhft.chronicle.queue.impl.single.SingleChronicleQueueBuilder;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One segment's Chronicle queue: open while somebody uses it. It is written only by the open log that created it, and
+ * opened read-only ever after.
+ *
+ * <p>Threading: thread-safe, by its monitor; the appender and tailers that it makes are not.
+ */
+final class SegmentQueue {
+    static final int INDEX_COUNT = 1024;
+    static final int INDEX_SPACING = 16;
+
+    private static final long LOCK_TIMEOUT_MILLIS = 500;
+
+    /** Nobody is at work on a word that is unfinished in a file which nobody writes. */
+    private static final long READ_TIMEOUT_MILLIS = 1;
+
+    private final SegmentFolder folder;
+    private final LogLimits limits;
+    private boolean writable;
+    private int users;
+    private @Nullable SingleChronicleQueue queue;
+
+    private SegmentQueue(SegmentFolder folder, LogLimits limits, boolean writable) {
+        this.folder = folder;
+        this.limits = limits;
+        this.writable = writable;
+    }
+
+    /** A queue that is not there yet, to be written until it is first closed. */
+    static SegmentQueue toBeBorn(SegmentFolder folder, LogLimits limits) {
+        return new SegmentQueue(folder, limits, true);
+    }
+
+    static SegmentQueue existing(SegmentFolder folder, LogLimits limits) {
+        return new SegmentQueue(folder, limits, false);
+    }
+
+    /** Opens the queue if it is closed; pair it with {@link #release}. */
+    synchronized SingleChronicleQueue acquire() {
+        SingleChronicleQueue open = queue;
+        if (open == null) {
+            open = open();
+            queue = open;
+        }
+        users++;
+        return open;
+    }
+
+    synchronized void release() {
+        users--;
+        if (users == 0) {
+            close();
+        }
+    }
+
+    /** Closes the queue under whoever uses it still. */
+    synchronized void close() {
+        if (queue != null) {
+            queue.close();
+            queue = null;
+            writable = false;
+        }
+    }
+
+    private SingleChronicleQueue open() {
+        ChronicleSettings.apply();
+        if (!writable) {
+            folder.deleteMetadata();
+        }
+        return SingleChronicleQueueBuilder.binary(folder.path())
+                .rollCycle(RollCycles.FAST_DAILY)
+                .timeProvider(new SegmentClock(folder.number()))
+                .indexCount(INDEX_COUNT)
+                .indexSpacing(INDEX_SPACING)
+                .blockSize(limits.blockBytes())
+                .timeoutMS(writable ? LOCK_TIMEOUT_MILLIS : READ_TIMEOUT_MILLIS)
+                .readOnly(!writable)
+                .build();
+    }
+
+    static ExcerptTailer tailerOf(SingleChronicleQueue queue) {
+        ExcerptTailer tailer = queue.createTailer();
+        tailer.singleThreadedCheckDisabled(true);
+        return tailer;
+    }
+}

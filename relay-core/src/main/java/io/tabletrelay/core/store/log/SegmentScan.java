@@ -1,0 +1,93 @@
+package io.tabletrelay.core.store.log;
+
+import io.tabletrelay.core.store.IdRange;
+import java.io.IOException;
+import java.nio.file.Path;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One pass over the events of a segment: where it ends, which group was cut short, which publishes its producers made.
+ *
+ * <p>Threading: confined to the I/O thread that opens the log.
+ */
+final class SegmentScan {
+    private static final Logger LOG = LoggerFactory.getLogger(SegmentScan.class);
+
+    private final Segment segment;
+    private final StoredRecord record;
+    private final ProducerTable producers;
+    private final long mostId;
+    private long lastReadId;
+    private int openGroupEvents;
+    private long lastValidId;
+    private long lastWrittenId;
+    private boolean endIsKnown;
+    private long bytes = SegmentFile.BIRTH_BYTES;
+
+    /** No id above {@code mostId} was ever given, whatever a damaged file says. */
+    SegmentScan(Segment segment, StoredRecord record, ProducerTable producers, long mostId) {
+        this.mostId = mostId;
+        this.segment = segment;
+        this.record = record;
+        this.producers = producers;
+        lastReadId = segment.firstId() - 1;
+        lastValidId = lastReadId;
+        lastWrittenId = lastReadId;
+    }
+
+    void run() {
+        Path file = segment.folder().file();
+        if (file == null) {
+            return;
+        }
+        try (SegmentSearch search = new SegmentSearch(file, record)) {
+            long knownRecords = SegmentFile.knownRecords(file);
+            long knownId = segment.firstId() + knownRecords - 2;
+            endIsKnown = knownRecords > 0 && knownId <= mostId;
+            lastWrittenId = endIsKnown ? Math.max(lastWrittenId, knownId) : lastWrittenId;
+            while ((lastReadId < lastWrittenId || !search.atEnd()) && search.find(lastReadId + 1, mostId) > 0) {
+                take();
+            }
+        } catch (IOException e) {
+            LOG.error("segment cannot be read: segment={}", segment.folder().path(), e);
+        }
+        lastWrittenId = Math.max(lastWrittenId, lastReadId);
+        boolean endsInGroup = lastReadId == lastWrittenId;
+        lastValidId = Math.max(segment.firstId() - 1, lastWrittenId - (endsInGroup ? openGroupEvents : 0));
+    }
+
+    /** Highest id that has an event, or had one that is damaged now. */
+    long lastValidId() {
+        return lastValidId;
+    }
+
+    /** The same, with the ids of a group that was cut short, which nobody was ever told of. */
+    long lastWrittenId() {
+        return lastWrittenId;
+    }
+
+    /** False: the segment may have had more ids than these. */
+    boolean endIsKnown() {
+        return endIsKnown;
+    }
+
+    /** About what the segment takes on disk. */
+    long bytes() {
+        return bytes;
+    }
+
+    private void take() {
+        lastReadId = record.id();
+        bytes += record.size() + 2L * Integer.BYTES;
+        boolean wholeGroup = record.member() == record.groupSize();
+        openGroupEvents = wholeGroup ? 0 : record.member();
+        if (wholeGroup && record.producerSequence() > 0) {
+            producers.stored(new ProducerTable.Entry(
+                    record.producer(),
+                    record.producerSequence(),
+                    new IdRange(lastReadId - record.groupSize() + 1, lastReadId),
+                    record.appendedAtMillis()));
+        }
+    }
+}

@@ -1,0 +1,100 @@
+package io.tabletrelay.core.store.log;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+
+/**
+ * Finds events in a damaged segment without Chronicle, whose reader ends at the first bad word: any place of the file that
+ * has an event's bytes and its right checksum is an event. Only what is damaged itself is lost.
+ *
+ * <p>Threading: confined to the thread that uses it.
+ */
+final class SegmentSearch implements AutoCloseable {
+    private static final int WINDOW_BYTES = 256 << 10;
+    private static final int ID_OFFSET = Integer.BYTES + 8;
+    private static final int LEAST_BYTES = Integer.BYTES + RecordFormat.EVENT_PREFIX_BYTES;
+
+    private final FileChannel channel;
+    private final StoredRecord record;
+    private final ByteBuffer window =
+            ByteBuffer.allocate(WINDOW_BYTES).order(ByteOrder.LITTLE_ENDIAN).limit(0);
+    private long position = SegmentFile.BIRTH_BYTES;
+    private int offset;
+
+    /** What is found lies in the record. */
+    SegmentSearch(Path file, StoredRecord record) throws IOException {
+        this.channel = FileChannel.open(file, StandardOpenOption.READ);
+        this.record = record;
+    }
+
+    /**
+     * Goes on to the next event with an id from first to last, and returns its id; -1 if there is none. The search goes
+     * forward only.
+     */
+    long find(long firstId, long lastId) throws IOException {
+        while (firstId <= lastId && fill()) {
+            for (; offset + LEAST_BYTES <= window.limit(); offset += Integer.BYTES) {
+                if (mayBeEvent(offset, firstId, lastId) && isEvent(offset, firstId, lastId)) {
+                    int bytes = Integer.BYTES + record.size();
+                    offset += bytes + (-bytes & (Integer.BYTES - 1));
+                    return record.id();
+                }
+            }
+        }
+        return -1;
+    }
+
+    /** True if Chronicle's own bytes say that nothing follows what was found last. */
+    boolean atEnd() throws IOException {
+        return SegmentFile.wordAt(channel, position + offset) <= 0;
+    }
+
+    /** False: the file has no more. */
+    private boolean fill() throws IOException {
+        if (offset + LEAST_BYTES <= window.limit()) {
+            return true;
+        }
+        position += offset;
+        offset = 0;
+        boolean more = channel.read(window.clear(), position) >= LEAST_BYTES;
+        window.flip();
+        return more;
+    }
+
+    @Override
+    public void close() throws IOException {
+        channel.close();
+    }
+
+    private boolean mayBeEvent(int offset, long firstId, long lastId) {
+        if (window.get(offset + Integer.BYTES) != RecordFormat.VERSION
+                || window.get(offset + Integer.BYTES + 1) != RecordFormat.EVENT) {
+            return false;
+        }
+        long id = Long.reverseBytes(window.getLong(offset + ID_OFFSET));
+        return id >= firstId && id <= lastId;
+    }
+
+    private boolean isEvent(int offset, long firstId, long lastId) throws IOException {
+        int bytes = window.getInt(offset);
+        if (!record.fits(bytes)) {
+            return false;
+        }
+        int inWindow = offset + Integer.BYTES;
+        ByteBuffer target = record.prepare(bytes);
+        if (inWindow + bytes <= window.limit()) {
+            target.put(window.duplicate().limit(inWindow + bytes).position(inWindow));
+        } else {
+            while (target.hasRemaining()) {
+                if (channel.read(target, position + inWindow + target.position()) < 0) {
+                    return false;
+                }
+            }
+        }
+        return record.isEvent() && record.id() >= firstId && record.id() <= lastId;
+    }
+}

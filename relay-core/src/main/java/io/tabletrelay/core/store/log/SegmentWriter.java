@@ -1,0 +1,170 @@
+package io.tabletrelay.core.store.log;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import net.openhft.chronicle.bytes.Bytes;
+import net.openhft.chronicle.queue.ExcerptAppender;
+import net.openhft.chronicle.queue.impl.single.SingleChronicleQueue;
+import net.openhft.chronicle.queue.impl.single.SingleChronicleQueueStore;
+
+/**
+ * The end of the one segment that is appended to. No append touches a page that was not allocated before: a full disk
+ * shows when space is reserved, as an IOException, and never in a mapped page, as a fault.
+ *
+ * <p>Threading: born by an I/O thread; then the transfer thread appends, an I/O thread reserves meanwhile; each of the two
+ * volatile numbers has one writer. Closed by an I/O thread while nobody appends.
+ */
+final class SegmentWriter implements AutoCloseable {
+    /** What Chronicle may put between two records: its length word, padding, and now and then an index page. */
+    private static final int RECORD_OVERHEAD_BYTES = 2 * Integer.BYTES;
+
+    private static final int INDEX_PAGE_BYTES = SegmentQueue.INDEX_COUNT * Long.BYTES + 256;
+    private static final long RECORDS_PER_INDEX_PAGE = (long) SegmentQueue.INDEX_COUNT * SegmentQueue.INDEX_SPACING;
+    private static final int PAGE_BYTES = 4 << 10;
+    private static final int ZEROS_BYTES = 64 << 10;
+
+    private final SegmentFolder folder;
+    private final SegmentQueue source;
+    private final SingleChronicleQueue queue;
+    private final SingleChronicleQueueStore store;
+    private final ExcerptAppender appender;
+    private final FileChannel channel;
+    private final LogLimits limits;
+    private long records;
+    private volatile long fileBytes;
+    private volatile long positionBytes;
+    private volatile long reservedBytes;
+
+    private SegmentWriter(
+            SegmentFolder folder,
+            SegmentQueue source,
+            SingleChronicleQueue queue,
+            SingleChronicleQueueStore store,
+            ExcerptAppender appender,
+            FileChannel channel,
+            LogLimits limits) {
+        this.folder = folder;
+        this.source = source;
+        this.queue = queue;
+        this.store = store;
+        this.appender = appender;
+        this.channel = channel;
+        this.limits = limits;
+    }
+
+    /** Creates the segment's file. Whatever this throws, the file may be there in part. */
+    static SegmentWriter create(SegmentFolder folder, SegmentQueue source, LogLimits limits) throws IOException {
+        SingleChronicleQueue queue = source.acquire();
+        try {
+            SingleChronicleQueueStore store = queue.storeForCycle(folder.number(), queue.epoch(), true, null);
+            Path file = store.file().toPath();
+            ExcerptAppender appender = queue.createAppender();
+            appender.singleThreadedCheckDisabled(true);
+            FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE);
+            SegmentWriter writer = new SegmentWriter(folder, source, queue, store, appender, channel, limits);
+            writer.allocateBirthPages();
+            return writer;
+        } catch (Throwable e) {
+            source.close();
+            throw e;
+        }
+    }
+
+    /** At most this many bytes of the file will be used when records of that size are added. */
+    long endAfter(long recordBytes, int count) {
+        long indexPages = (records + count) / RECORDS_PER_INDEX_PAGE - records / RECORDS_PER_INDEX_PAGE;
+        return positionBytes + recordBytes + (long) count * RECORD_OVERHEAD_BYTES + (indexPages + 1) * INDEX_PAGE_BYTES;
+    }
+
+    /** The record lies from 0 to limit of both, and there is room for it. */
+    void append(Bytes<?> record, int size) {
+        appender.writeBytes(record.readPositionRemaining(0, size));
+        if (appender.lastIndexAppended() != folder.index(records)) {
+            throw new IllegalStateException("appended at another place: index=%x, expected=%x"
+                    .formatted(appender.lastIndexAppended(), folder.index(records)));
+        }
+        int indexPage = records % RECORDS_PER_INDEX_PAGE == 0 ? INDEX_PAGE_BYTES : 0;
+        positionBytes = positionBytes + size + RECORD_OVERHEAD_BYTES + indexPage;
+        records++;
+    }
+
+    /** Nothing of the file behind this is used, now and after the appends that {@link #endAfter} was asked for. */
+    long positionBytes() {
+        return positionBytes;
+    }
+
+    /** Up to here the file's pages are allocated. */
+    long reservedBytes() {
+        return reservedBytes;
+    }
+
+    /** What of the file is there; Chronicle makes it longer as it goes on to its next block. */
+    long fileBytes() {
+        return fileBytes;
+    }
+
+    /** The checksum of Chronicle's part of the file, as it is now. */
+    int birthChecksum() throws IOException {
+        return SegmentFile.birthChecksum(channel);
+    }
+
+    /**
+     * Makes the file long enough for that position, as long as Chronicle would make it. Nothing may be appended meanwhile:
+     * Chronicle would cut off what it does not know of.
+     */
+    void lengthenFor(long endBytes) throws IOException {
+        long length = SegmentFile.lengthFor(endBytes, limits);
+        if (length > channel.size()) {
+            channel.write(ByteBuffer.allocate(1), length - 1);
+        }
+        fileBytes = channel.size();
+    }
+
+    /** Allocates pages up to that position, or as far as the disk lets it. The file must be that long already. */
+    void reserveUpTo(long endBytes) throws IOException {
+        ByteBuffer zeros = ByteBuffer.allocate(ZEROS_BYTES);
+        long end = pageAligned(endBytes);
+        for (long position = reservedBytes; position < end; reservedBytes = position) {
+            zeros.clear().limit((int) Math.min(ZEROS_BYTES, end - position));
+            position += channel.write(zeros, position);
+        }
+    }
+
+    /** Where Chronicle's last record begins; what is accounted here must never be less than its end. */
+    long lastRecordPosition() {
+        return store.writePosition();
+    }
+
+    @Override
+    public void close() {
+        try {
+            channel.close();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } finally {
+            appender.close();
+            queue.closeStore(store);
+            source.release();
+        }
+    }
+
+    /** Chronicle leaves holes in its first index pages, to be filled later: writes them back as they are. */
+    private void allocateBirthPages() throws IOException {
+        long used = SegmentFile.firstRecordPosition(channel);
+        long end = pageAligned(used);
+        ByteBuffer pages = ByteBuffer.allocate((int) end);
+        channel.read(pages, 0);
+        channel.write(pages.clear(), 0);
+        positionBytes = used;
+        reservedBytes = end;
+        fileBytes = channel.size();
+    }
+
+    private static long pageAligned(long bytes) {
+        return (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+    }
+}

@@ -1,0 +1,127 @@
+package io.tabletrelay.core.store.log;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.zip.CRC32C;
+
+/**
+ * One record read from a log, in a buffer that the next record overwrites.
+ *
+ * <p>Threading: confined to the thread that uses its cursor.
+ */
+final class StoredRecord {
+    private static final int FIRST_BUFFER_BYTES = 4 << 10;
+
+    private final CRC32C crc = new CRC32C();
+    private final int maxBytes;
+    private ByteBuffer bytes = ByteBuffer.allocateDirect(FIRST_BUFFER_BYTES);
+    private ByteBuffer readOnly = bytes.asReadOnlyBuffer();
+
+    StoredRecord(int maxBytes) {
+        this.maxBytes = maxBytes;
+    }
+
+    boolean fits(long size) {
+        return size >= RecordFormat.EVENT_PREFIX_BYTES && size <= maxBytes;
+    }
+
+    /** A buffer for that many bytes, to be filled from 0 to its limit; throws IllegalArgumentException if they are too many. */
+    ByteBuffer prepare(long size) {
+        if (!fits(size)) {
+            throw new IllegalArgumentException("no record has this size: bytes=" + size + ", limit=" + maxBytes);
+        }
+        if (size > bytes.capacity()) {
+            bytes = ByteBuffer.allocateDirect((int) Math.min(maxBytes, Math.max(size, 2L * bytes.capacity())));
+            readOnly = bytes.asReadOnlyBuffer();
+        }
+        return bytes.clear().limit((int) size);
+    }
+
+    /** True for an event of a known version, whole and unharmed. */
+    boolean isEvent() {
+        bytes.position(0);
+        return bytes.limit() >= RecordFormat.EVENT_PREFIX_BYTES
+                && bytes.get(0) == RecordFormat.VERSION
+                && bytes.get(1) == RecordFormat.EVENT
+                && payloadOffset() <= bytes.limit()
+                && bytes.getInt(RecordFormat.CRC_OFFSET) == RecordFormat.checksum(bytes, crc);
+    }
+
+    int size() {
+        return bytes.limit();
+    }
+
+    long id() {
+        return bytes.getLong(8);
+    }
+
+    int member() {
+        return bytes.getInt(16);
+    }
+
+    int groupSize() {
+        return bytes.getInt(20);
+    }
+
+    long appendedAtMillis() {
+        return bytes.getLong(24);
+    }
+
+    /** 0: the publish had none. */
+    long producerSequence() {
+        return bytes.getLong(32);
+    }
+
+    String producer() {
+        return text(RecordFormat.EVENT_PREFIX_BYTES, producerBytes());
+    }
+
+    String contentType() {
+        return text(RecordFormat.EVENT_PREFIX_BYTES + producerBytes(), contentTypeBytes());
+    }
+
+    Map<String, String> headers() {
+        int count = Short.toUnsignedInt(bytes.getShort(42));
+        if (count == 0) {
+            return Map.of();
+        }
+        Map<String, String> headers = new HashMap<>();
+        int offset = RecordFormat.EVENT_PREFIX_BYTES + producerBytes() + contentTypeBytes();
+        for (int i = 0; i < count; i++) {
+            int keyBytes = Short.toUnsignedInt(bytes.getShort(offset));
+            int valueOffset = offset + Short.BYTES + keyBytes;
+            int valueBytes = Short.toUnsignedInt(bytes.getShort(valueOffset));
+            headers.put(text(offset + Short.BYTES, keyBytes), text(valueOffset + Short.BYTES, valueBytes));
+            offset = valueOffset + Short.BYTES + valueBytes;
+        }
+        return Map.copyOf(headers);
+    }
+
+    /** The payload from position to limit, read-only, good until the next record. */
+    ByteBuffer payload() {
+        return readOnly.limit(bytes.limit()).position((int) payloadOffset());
+    }
+
+    private long payloadOffset() {
+        return (long) RecordFormat.EVENT_PREFIX_BYTES
+                + producerBytes()
+                + contentTypeBytes()
+                + Integer.toUnsignedLong(bytes.getInt(44));
+    }
+
+    private int producerBytes() {
+        return Short.toUnsignedInt(bytes.getShort(2));
+    }
+
+    private int contentTypeBytes() {
+        return Short.toUnsignedInt(bytes.getShort(40));
+    }
+
+    private String text(int offset, int length) {
+        byte[] text = new byte[length];
+        bytes.get(offset, text);
+        return new String(text, StandardCharsets.UTF_8);
+    }
+}

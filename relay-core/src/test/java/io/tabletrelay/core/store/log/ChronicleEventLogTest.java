@@ -1,0 +1,93 @@
+package io.tabletrelay.core.store.log;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.tabletrelay.api.Payload;
+import io.tabletrelay.api.ProducerSequence;
+import io.tabletrelay.core.store.EventGroup;
+import io.tabletrelay.core.store.EventTailer;
+import io.tabletrelay.core.store.EventTailer.Step;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class ChronicleEventLogTest {
+    @TempDir
+    Path folder;
+
+    private TestLog test;
+
+    @BeforeEach
+    void open() {
+        test = new TestLog(folder.resolve("events"));
+    }
+
+    @AfterEach
+    void close() {
+        test.close();
+    }
+
+    @Test
+    void anOpenedLogWritesNothing() {
+        assertThat(test.folder).doesNotExist();
+        assertThat(test.log.lastId()).isZero();
+        assertThat(test.log.firstId()).isEqualTo(1);
+        assertThat(test.readAll().events()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 3, 4, 5, 100, 4_096, 65_536, 1 << 20, 4 << 20})
+    void aPayloadComesBackAsItWasOfAnySize(int size) {
+        byte[] bytes = new byte[size];
+        new Random(size).nextBytes(bytes);
+        Payload payload = new Payload("x/y", Map.of("k", "v", "ü", "€"), ByteBuffer.wrap(bytes));
+
+        test.append(new EventGroup(List.of(payload), new ProducerSequence("p", 1), 42));
+        test.reopen();
+
+        try (EventTailer tailer = test.log.openTailer()) {
+            assertThat(tailer.next()).isEqualTo(Step.EVENT);
+            assertThat(tailer.id()).isEqualTo(1);
+            assertThat(tailer.payload()).isEqualTo(ByteBuffer.wrap(bytes));
+            assertThat(tailer.contentType()).isEqualTo("x/y");
+            assertThat(tailer.headers()).isEqualTo(payload.headers());
+            assertThat(tailer.appendedAtMillis()).isEqualTo(42);
+            assertThat(tailer.next()).isEqualTo(Step.END);
+        }
+    }
+
+    @Test
+    void idsGoOnOverManyOpens() {
+        for (int i = 1; i <= 20; i++) {
+            assertThat(test.append("event " + i)).isEqualTo(i);
+            test.reopen();
+        }
+
+        assertThat(test.readAll().events())
+                .hasSize(20)
+                .containsEntry(1L, "event 1")
+                .containsEntry(20L, "event 20");
+        assertThat(test.log.voidIds()).isZero();
+    }
+
+    @Test
+    void aTailerSeesWhatIsAppendedAfterItReachedTheEnd() {
+        try (EventTailer tailer = test.log.openTailer()) {
+            assertThat(tailer.next()).isEqualTo(Step.END);
+
+            test.append("a");
+
+            assertThat(TestLog.readAll(tailer).events()).containsOnlyKeys(1L);
+            test.append("b", "c");
+            assertThat(TestLog.readAll(tailer).events()).containsOnlyKeys(2L, 3L);
+        }
+    }
+}

@@ -1,0 +1,241 @@
+package io.tabletrelay.core.store.log;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assumptions.assumeThat;
+import static org.awaitility.Awaitility.await;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import io.tabletrelay.api.ErrorCode;
+import io.tabletrelay.core.config.StoreConfig;
+import io.tabletrelay.core.store.EventGroup;
+import io.tabletrelay.core.store.EventTailer;
+import io.tabletrelay.core.store.IdRange;
+import io.tabletrelay.core.store.StoreException;
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.stream.Stream;
+import java.util.zip.CRC32C;
+import net.openhft.chronicle.bytes.Bytes;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.slf4j.LoggerFactory;
+
+/** Files that are gone, foreign, half-written or too many, and disks that are full. */
+class LogFilesTest {
+    @TempDir
+    Path folder;
+
+    private TestLog test;
+
+    @BeforeEach
+    void open() {
+        ((Logger) LoggerFactory.getLogger("io.tabletrelay.core.store")).setLevel(Level.OFF);
+        test = new TestLog(folder.resolve("events"));
+        for (int i = 1; i <= 3; i++) {
+            test.append("a" + i, "b" + i);
+            test.reopen();
+        }
+    }
+
+    @AfterEach
+    void close() {
+        test.close();
+        ((Logger) LoggerFactory.getLogger("io.tabletrelay.core.store")).setLevel(null);
+    }
+
+    @Test
+    void aSegmentThatIsGoneFromTheMiddleIsNamed() {
+        test.log.segments().get(1).folder().delete();
+
+        test.reopen();
+
+        assertThat(test.readAll().damaged()).containsExactly(new IdRange(3, 4));
+        assertThat(test.readAll().events()).containsOnlyKeys(1L, 2L, 5L, 6L);
+        assertThat(test.append("next")).isEqualTo(7);
+    }
+
+    @Test
+    void aForeignQueueFileIsPutAside() throws IOException {
+        Files.writeString(test.folder.resolve("junk.cq4"), "junk");
+        Path inSegment = test.log.segments().get(1).folder().path().resolve("junk.cq4");
+        Files.writeString(inSegment, "junk");
+
+        test.reopen();
+
+        assertThat(test.readAll().events()).hasSize(6);
+        assertThat(test.folder.resolve("junk.cq4.foreign")).exists();
+        assertThat(inSegment).doesNotExist();
+    }
+
+    @Test
+    void chroniclesMetadataMayBeInAnyState() throws IOException {
+        for (byte[] content :
+                List.of(new byte[0], new byte[50], new byte[65536], new byte[] {9, 0, 0, (byte) 0x80, 1})) {
+            for (Segment segment : test.log.segments()) {
+                Files.write(segment.folder().path().resolve("metadata.cq4t"), content);
+            }
+            long before = System.nanoTime();
+
+            test.reopen();
+
+            assertThat(test.readAll().events()).hasSizeGreaterThanOrEqualTo(6);
+            assertThat(test.readAll().damaged()).isEmpty();
+            test.append("more");
+            assertThat(Duration.ofNanos(System.nanoTime() - before)).isLessThan(Duration.ofSeconds(2));
+        }
+    }
+
+    /** A container gives each process the same pid: Chronicle's lock of the killed one looks like our own. */
+    @Test
+    void aLockLeftByAProcessOfTheSamePidHoldsNobodyUp() throws IOException {
+        SegmentFolder newest = test.log.segments().get(2).folder();
+        Path metadata = newest.path().resolve("metadata.cq4t");
+        test.append("in a fresh segment");
+        Path fresh = test.log.segments().get(3).folder().path().resolve("metadata.cq4t");
+        Files.copy(fresh, metadata, StandardCopyOption.REPLACE_EXISTING);
+        overwriteUnlocked(metadata, ProcessHandle.current().pid());
+        Files.copy(metadata, fresh, StandardCopyOption.REPLACE_EXISTING);
+        long before = System.nanoTime();
+
+        test.reopen();
+        test.append("at once");
+
+        assertThat(test.readAll().events()).hasSize(8);
+        assertThat(Duration.ofNanos(System.nanoTime() - before)).isLessThan(Duration.ofSeconds(2));
+    }
+
+    @Test
+    void aSegmentThatWasNeverBornIsForgotten() throws IOException {
+        SegmentFolder unborn = SegmentFolder.of(test.folder, 4, 7);
+        Files.createDirectories(unborn.path());
+        Path file = unborn.path().resolve(new SegmentClock(4).fileName());
+        for (int word : new int[] {0, 0x80000000}) {
+            Files.createDirectories(unborn.path());
+            try (RandomAccessFile open = new RandomAccessFile(file.toFile(), "rw")) {
+                open.setLength(SegmentFile.lengthFor(1, new LogLimits("orders", TestLog.SMALL)));
+                open.writeInt(Integer.reverseBytes(word));
+            }
+
+            test.reopen();
+
+            assertThat(unborn.path()).doesNotExist();
+            assertThat(test.log.lastId()).isEqualTo(6);
+        }
+        Files.createDirectories(unborn.path());
+        test.reopen();
+        assertThat(unborn.path()).doesNotExist();
+        assertThat(test.append("next")).isEqualTo(7);
+    }
+
+    @Test
+    void aGroupCutShortByAKillIsVoid() {
+        EventGroup group = TestLog.group(null, "x", "y", "z");
+        test.log.makeRoomFor(group);
+        ByteBuffer record = ByteBuffer.allocateDirect(1000);
+        for (int member = 1; member <= 2; member++) {
+            RecordFormat.writeEvent(record, 6 + member, member, group, new CRC32C());
+            Objects.requireNonNull(test.log.writer()).append(Bytes.wrapForRead(record), record.limit());
+        }
+
+        test.reopen();
+
+        assertThat(test.log.lastId()).isEqualTo(8);
+        assertThat(test.log.voidIds()).isEqualTo(2);
+        assertThat(test.append("next")).isEqualTo(9);
+        test.reopen();
+        assertThat(test.readAll().events()).containsOnlyKeys(1L, 2L, 3L, 4L, 5L, 6L, 9L);
+        assertThat(test.readAll().damaged()).isEmpty();
+        assertThat(test.log.voidIds()).isEqualTo(2);
+    }
+
+    @Test
+    void manySegmentsLeaveNoHandleOpen() throws IOException {
+        try (EventTailer tailer = test.log.openTailer()) {
+            long before = openHandles();
+            for (int i = 0; i < 150; i++) {
+                test.log.makeRoomFor(TestLog.bytes(1 << 20));
+                test.append("small");
+                TestLog.readAll(tailer);
+                if (i > 1) {
+                    test.log.segments().get(i).folder().delete();
+                }
+            }
+
+            assertThat(test.log.segments()).hasSize(153);
+            await("handles are closed").atMost(Duration.ofSeconds(30)).until(() -> openHandles() < before + 10);
+        }
+    }
+
+    @Test
+    void aDiskThatIsReallyFullRefusesAppendsAndLosesNothing() throws Exception {
+        Path disk = Files.createDirectory(folder.resolve("disk"));
+        assumeThat(run("mount", "-t", "tmpfs", "-o", "size=24m", "tmpfs", disk.toString()))
+                .isZero();
+        try (TestLog full = new TestLog(disk.resolve("events"), new StoreConfig(4 << 20, 1 << 20, 0, 0, 0))) {
+            Files.write(disk.resolve("ballast"), new byte[6 << 20]);
+
+            for (int round = 0; round < 3; round++) {
+                assertThatThrownBy(() -> fill(full))
+                        .isInstanceOfSatisfying(
+                                StoreException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.STORAGE_FULL));
+            }
+
+            long lastId = full.log.lastId();
+            assertThat(full.readAll().events()).hasSize((int) lastId);
+            full.reopen();
+            assertThat(full.readAll().events()).hasSize((int) lastId);
+            assertThat(full.readAll().damaged()).isEmpty();
+            Files.delete(disk.resolve("ballast"));
+            assertThat(full.append("there is space")).isEqualTo(lastId + 1);
+            assertThat(full.readAll().events()).hasSize((int) lastId + 1);
+        } finally {
+            run("umount", "-l", disk.toString());
+        }
+    }
+
+    private static void fill(TestLog full) {
+        for (int i = 0; i < 100_000; i++) {
+            full.append(TestLog.bytes(i % 2 == 0 ? 40_000 : 100));
+        }
+    }
+
+    private static int run(String... command) throws IOException, InterruptedException {
+        try {
+            return new ProcessBuilder(command).redirectErrorStream(true).start().waitFor();
+        } catch (IOException noSuchCommand) {
+            return -1;
+        }
+    }
+
+    private static long openHandles() throws IOException {
+        try (Stream<Path> handles = Files.list(Path.of("/proc/self/fd"))) {
+            return handles.count();
+        }
+    }
+
+    /** Chronicle's locks hold 1 << 63 while they are free. */
+    private static void overwriteUnlocked(Path metadata, long pid) throws IOException {
+        byte[] bytes = Files.readAllBytes(metadata);
+        ByteBuffer buffer = ByteBuffer.wrap(bytes);
+        int locks = 0;
+        for (int i = 0; i + Long.BYTES <= bytes.length; i++) {
+            if (buffer.getLong(i) == 0x80L) {
+                buffer.putLong(i, Long.reverseBytes(pid));
+                locks++;
+            }
+        }
+        assertThat(locks).isPositive();
+        Files.write(metadata, bytes);
+    }
+}
