@@ -18,6 +18,7 @@ import java.io.UncheckedIOException;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -148,6 +149,24 @@ class BindingFaultsTest {
                 }
                 assertThat(end.closeCode()).isEqualTo(4409);
             }
+        }
+    }
+
+    @Test
+    void anOfferToCompressIsDeclinedAndEventsComeInWholeFrames() throws Exception {
+        try (TestRelay relay = TestRelay.start(data, window(10)); // BR-122, BR-125
+                RawClient client = RawClient.tcp(relay.wsPort())) {
+            String answer =
+                    client.handshake("Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits\r\n");
+            client.sendText("BIND:" + PIPE);
+            relay.publish(PIPE, ByteBuffer.allocate(1 << 20)).get(30, TimeUnit.SECONDS);
+
+            assertThat(client.next(PATIENCE).text()).isEqualTo("READY");
+            RawClient.Frame event = client.next(PATIENCE);
+
+            assertThat(answer).doesNotContainIgnoringCase("Sec-WebSocket-Extensions");
+            assertThat(event.last()).isTrue();
+            assertThat(event.event()).isEqualTo(ByteBuffer.allocate(1 << 20));
         }
     }
 

@@ -103,6 +103,21 @@ class RedeliveryFaultsTest {
     }
 
     @Test
+    void anAckTimeoutOfZeroNeverEnds() throws Exception {
+        try (TestRelay relay = TestRelay.start(data, delivery(1, Duration.ZERO, SHORT, 20)); // BR-061
+                BoundClient client = relay.bind(PIPE)) {
+            relay.publish(PIPE, 1, 2);
+            long id = client.event().eventId();
+
+            RawClient.Frame again = client.within(Duration.ofSeconds(1));
+
+            assertThat(again).isNull();
+            client.ack(id);
+            assertThat(client.takeAndAck(1)).containsExactly(2L);
+        }
+    }
+
+    @Test
     void anEventThatIsAlwaysRefusedBecomesADeadLetterAndHoldsUpNoOther() throws Exception {
         int events = 2_000; // A19, BR-079, BR-080, BR-081
         long poison = 777;
