@@ -206,9 +206,10 @@ class ConsumerSessionTest {
             client.line("BIND:p");
             client.expectText("READY");
 
-            assertThat(rig.pipe("p").link().acks)
-                    .containsExactlyElementsOf(
-                            LongStream.rangeClosed(1, 1024).boxed().toList());
+            await("early acks are applied")
+                    .untilAsserted(() -> assertThat(rig.pipe("p").link().acks)
+                            .containsExactlyElementsOf(
+                                    LongStream.rangeClosed(1, 1024).boxed().toList()));
             assertThat(rig.counts.answersDropped).hasValue(6);
         }
     }
