@@ -178,13 +178,17 @@ public final class Subscription implements AutoCloseable {
 
     /** When there will be something to do without a command, or {@code otherwise}. */
     public long nextDeadlineNanos(long otherwise) {
-        long now = nanoTime.getAsLong();
-        long deadline = earlier(givingUp.retryNanos(otherwise), growth.retryNanos(otherwise));
-        if (consumer != null && !stopped) {
+        long deadline = givingUp.retryNanos(otherwise);
+        Consumer current = consumer;
+        if (current == null || stopped) {
+            return deadline;
+        }
+        if (ackTimeoutNanos > 0 && window.size() > 0) {
+            deadline = earlier(deadline, window.nextDeadlineNanos(nanoTime.getAsLong(), ackTimeoutNanos));
+        }
+        if (credit() > 0 && current.sink().writable()) { // otherwise a line, or the socket, will wake the pipe
+            deadline = earlier(deadline, growth.retryNanos(otherwise));
             deadline = earlier(deadline, schedule.nextDueNanos(otherwise));
-            if (ackTimeoutNanos > 0 && window.size() > 0) {
-                deadline = earlier(deadline, window.nextDeadlineNanos(now, ackTimeoutNanos));
-            }
         }
         return deadline;
     }

@@ -8,8 +8,10 @@ import io.tabletrelay.core.config.RedeliveryConfig;
 import io.tabletrelay.core.metrics.RelayMetrics;
 import io.tabletrelay.core.store.acks.AttemptJournal;
 import io.tabletrelay.core.store.acks.SettledIds;
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -464,6 +466,45 @@ class SubscriptionTest {
         bind();
         turn();
         assertThat(sink.ids).containsExactly(1L);
+    }
+
+    @Test
+    void aRedeliveryThatIsDueWantsNoTurnWhileTheWindowIsFull() {
+        window = 2;
+        restart();
+        appendNumbers(1, 3);
+        bind();
+        turn();
+        subscription.nack(consumer, 1);
+        turn();
+
+        nowNanos += 2 * SECOND;
+        turn();
+
+        assertThat(sink.ids).containsExactly(1L, 2L, 3L);
+        assertThat(subscription.nextDeadlineNanos(Long.MAX_VALUE)).isEqualTo(ACK_TIMEOUT.toNanos());
+    }
+
+    @Test
+    void aRingThatCannotGrowWantsNoTurnWhileNobodyIsBoundAndIsAllRightOnceItHasRoom() throws IOException {
+        appendNumbers(1, 20_000);
+        Files.createDirectories(folder.resolve("default.settled.tmp").resolve("in the way"));
+        bind();
+        for (turn(); subscription.trouble().isEmpty(); turn()) {
+            sink.takeIds().stream().filter(id -> id > 1).forEach(subscription::ack);
+        }
+        assertThat(subscription.nextDeadlineNanos(Long.MAX_VALUE)).isEqualTo(nowNanos + SECOND);
+
+        subscription.detach(false);
+        nowNanos += 2 * SECOND;
+        assertThat(subscription.nextDeadlineNanos(Long.MAX_VALUE)).isEqualTo(Long.MAX_VALUE);
+
+        subscription.ack(1);
+        bind();
+        turn();
+        assertThat(sink.ids).hasSize(window);
+        assertThat(subscription.trouble()).isEmpty();
+        assertThat(subscription.nextDeadlineNanos(Long.MAX_VALUE)).isEqualTo(nowNanos + ACK_TIMEOUT.toNanos());
     }
 
     @Test
