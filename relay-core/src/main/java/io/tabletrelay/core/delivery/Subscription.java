@@ -346,7 +346,7 @@ public final class Subscription implements AutoCloseable {
                     }
                     settled.raiseDeliveredUpTo(newEvents.lastId());
                     for (long id = newEvents.id(); id <= newEvents.lastId(); id++) {
-                        if (!settled.isSettled(id)) {
+                        if (!isElsewhere(id)) {
                             givingUp.damaged(id);
                         }
                     }

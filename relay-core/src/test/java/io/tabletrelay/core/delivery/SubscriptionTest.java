@@ -447,6 +447,25 @@ class SubscriptionTest {
     }
 
     @Test
+    void aDamagedEventThatFailedBeforeIsGivenUpOnce() {
+        appendNumbers(1, 5);
+        bind();
+        turn();
+        subscription.nack(consumer, 3);
+        restart();
+        log.damage(2, 4);
+        nowNanos += 2 * SECOND;
+        bind();
+        turn();
+        turn();
+
+        assertThat(new DeadLetters(deadLetterLog).list(0, 10))
+                .extracting(DeadLetter::eventId)
+                .containsExactlyInAnyOrder(2L, 3L, 4L);
+        assertThat(sink.ids).containsExactly(1L, 5L);
+    }
+
+    @Test
     void theRingGrowsWithTheSpreadBetweenTheOldestUnsettledAndTheNewest() {
         appendNumbers(1, 60_000);
         bind();
