@@ -47,7 +47,9 @@ final class TransferLoop implements ConsumerLine.Listener {
     private final PipeMetrics metrics;
     private final DiskQueue diskTasks;
     private final ConsumerLine line;
-    /** What connections said while the pipe was not open: it waits, also through a failure. */
+    /** Connections that asked for the pipe while it was not open, and have not gone since: they wait, also through a failure. */
+    private final ArrayDeque<Consumer> boundBeforeOpen = new ArrayDeque<>();
+    /** Lines that came while the pipe was not open: they wait likewise. */
     private final ArrayDeque<Runnable> saidBeforeOpen = new ArrayDeque<>();
     /** Publishes and questions while it was being opened: they are answered when it is, or has failed. */
     private final ArrayDeque<Request> askedBeforeOpen = new ArrayDeque<>();
@@ -148,7 +150,7 @@ final class TransferLoop implements ConsumerLine.Listener {
     /** Waits until the pipe is open; once the relay is stopping nobody is bound any more. */
     void bind(Consumer consumer) {
         if (open == null) {
-            saidBeforeOpen.add(() -> bind(consumer));
+            boundBeforeOpen.add(consumer);
         } else if (!stopping && !consumer.isGone()) {
             line.join(consumer, now());
         }
@@ -156,6 +158,7 @@ final class TransferLoop implements ConsumerLine.Listener {
 
     void gone(Consumer consumer) {
         consumer.gone();
+        boundBeforeOpen.remove(consumer);
         line.gone(consumer, now());
     }
 
@@ -307,6 +310,9 @@ final class TransferLoop implements ConsumerLine.Listener {
         }
         for (Runnable said = saidBeforeOpen.poll(); said != null; said = saidBeforeOpen.poll()) {
             said.run();
+        }
+        for (Consumer asked = boundBeforeOpen.poll(); asked != null; asked = boundBeforeOpen.poll()) {
+            bind(asked);
         }
         for (Request asked = askedBeforeOpen.poll(); asked != null; asked = askedBeforeOpen.poll()) {
             asked.run(opened);

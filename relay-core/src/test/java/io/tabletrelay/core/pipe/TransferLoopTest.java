@@ -1,6 +1,7 @@
 package io.tabletrelay.core.pipe;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.tabletrelay.api.Appended;
 import io.tabletrelay.api.ErrorCode;
@@ -17,6 +18,7 @@ import io.tabletrelay.core.store.EventGroup;
 import io.tabletrelay.core.store.StoreException;
 import io.tabletrelay.core.store.folder.DataDirectory;
 import io.tabletrelay.core.store.folder.PipeStore;
+import java.lang.ref.WeakReference;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -307,6 +309,27 @@ class TransferLoopTest {
         settle();
         assertThat(loop.status().floor()).isEqualTo(2);
         assertThat(loop.status().inFlight()).isZero();
+    }
+
+    @Test
+    void aConnectionThatLeavesBeforeThePipeOpensIsForgotten() {
+        brokenOpens = 1;
+        settle();
+        assertThat(loop.status().state()).isEqualTo("FAILED");
+
+        WeakReference<Consumer> left = bindAndLeave();
+
+        await("it is garbage").untilAsserted(() -> {
+            System.gc();
+            assertThat(left.get()).isNull();
+        });
+    }
+
+    private WeakReference<Consumer> bindAndLeave() {
+        Consumer brief = new Consumer(new RecordingSink());
+        loop.bind(brief);
+        loop.gone(brief);
+        return new WeakReference<>(brief);
     }
 
     @Test
