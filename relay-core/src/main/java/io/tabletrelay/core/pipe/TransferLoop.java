@@ -55,7 +55,9 @@ final class TransferLoop implements ConsumerLine.Listener {
     private final ArrayDeque<Request> askedBeforeOpen = new ArrayDeque<>();
 
     private State state = State.OPENING;
-    private boolean openingStarted;
+    /** Under way; null once it is done, or as soon as its outcome counts no more. */
+    private @Nullable Opening opening;
+
     private boolean flushing;
     private boolean stopping;
     private String reason = "";
@@ -88,10 +90,8 @@ final class TransferLoop implements ConsumerLine.Listener {
     int doWork() {
         if (state == State.FAILED && now() - retryAtNanos >= 0) {
             state = State.OPENING;
-            openingStarted = false;
         }
-        if (state == State.OPENING && !openingStarted) {
-            openingStarted = true;
+        if (state == State.OPENING && opening == null && !stopping) {
             startOpening();
         }
         line.expireProbe(now());
@@ -255,6 +255,7 @@ final class TransferLoop implements ConsumerLine.Listener {
         PipeFailure failure = PipeFailure.of(name, "its store cannot be used", cause);
         log.error("{}; opening it again in {} ms", failure.reason(), retryNanos / 1_000_000, cause);
         state = State.FAILED;
+        opening = null;
         reason = failure.reason();
         retryAtNanos = now() + retryNanos;
         retryNanos = Math.min(retryNanos * 2, LONGEST_RETRY_NANOS);
@@ -295,8 +296,9 @@ final class TransferLoop implements ConsumerLine.Listener {
     }
 
     private void startOpening() {
-        Opening opening = new Opening();
-        diskTasks.submit(opening::run, opening::done);
+        Opening started = new Opening();
+        opening = started;
+        diskTasks.submit(started::run, started::done);
     }
 
     private void opened(OpenPipe opened) {
@@ -377,12 +379,14 @@ final class TransferLoop implements ConsumerLine.Listener {
         }
 
         void done(@Nullable Throwable failure) {
-            if (store != null && deadLetters != null && state == State.OPENING && !stopping) {
+            boolean counts = opening == this;
+            if (counts && !stopping && store != null && deadLetters != null) {
+                opening = null;
                 opened(new OpenPipe(name, store, deadLetters, context, diskTasks, metrics));
             } else if (store != null) {
                 store.close();
             }
-            if (failure != null) {
+            if (counts && failure != null) {
                 fail(failure);
             }
         }

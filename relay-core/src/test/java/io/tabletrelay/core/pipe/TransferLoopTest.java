@@ -48,6 +48,7 @@ class TransferLoopTest {
     private TransferLoop loop;
     private long nowNanos;
     private int brokenOpens;
+    private boolean openedTwice;
 
     TransferLoopTest(@TempDir Path folder) {
         directory = DataDirectory.open(folder.resolve("data"), () -> Instant.EPOCH, () -> "boot");
@@ -74,6 +75,7 @@ class TransferLoopTest {
         return new TransferLoop(
                 PIPE,
                 () -> {
+                    openedTwice |= loop.status().state().equals("OPEN");
                     if (brokenOpens > 0) {
                         brokenOpens--;
                         throw new StoreException(ErrorCode.PIPE_FAILED, "disk is on fire");
@@ -309,6 +311,33 @@ class TransferLoopTest {
         settle();
         assertThat(loop.status().floor()).isEqualTo(2);
         assertThat(loop.status().inFlight()).isZero();
+    }
+
+    @Test
+    void aSlowOpeningWhosePipeFailedMeanwhileDoesNotCountBesideTheNextOne() {
+        turn();
+        loop.fail(new IllegalStateException("a task of before came to nothing"));
+        nowNanos += SECOND;
+        turn();
+        assertThat(loop.status().state()).isEqualTo("OPENING");
+
+        settle();
+
+        assertThat(openedTwice).isFalse();
+        assertThat(publish(null, "a")).isNotCompletedExceptionally();
+        settle();
+        assertThat(loop.status().lastId()).isOne();
+    }
+
+    @Test
+    void whatIsFoundTooLargeWhileThePipeStopsIsAnsweredOnce() {
+        settle();
+        CompletableFuture<Appended> tooLarge = publish(null, "x".repeat(StoreConfig.DEFAULT.maxEventBytes() + 1));
+        turn();
+        loop.stopSending();
+        settle();
+
+        assertThat(refusal(tooLarge)).isEqualTo(ErrorCode.STOPPING);
     }
 
     @Test
