@@ -9,6 +9,8 @@ import io.tabletrelay.core.store.acks.AttemptJournal;
 import io.tabletrelay.core.store.acks.SettledIds;
 import java.nio.ByteBuffer;
 import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.TreeSet;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -76,13 +78,23 @@ public final class Subscription implements AutoCloseable {
         this.metrics = metrics;
         advanceFloor();
         this.cursor = settled.floor() + 1;
+        takeUpAttempts(config.redelivery().maxBackoff().toMillis());
+    }
+
+    /** An event may have been settled, and the process killed, before the journal was told. */
+    private void takeUpAttempts(long mostMillis) {
         long nowMillis = clock.millis();
-        attempts.forEach(attempt -> {
-            if (attempt.id() <= log.lastId() && !settled.isSettled(attempt.id())) {
-                long waitMillis = Math.max(0, attempt.dueAtMillis() - nowMillis);
+        List<AttemptJournal.Attempt> stored = new ArrayList<>();
+        attempts.forEach(stored::add);
+        for (AttemptJournal.Attempt attempt : stored) {
+            if (attempt.id() > log.lastId() || settled.isSettled(attempt.id())) {
+                attempts.forget(attempt.id());
+            } else {
+                // the clock may have been set back since
+                long waitMillis = Math.max(0, Math.min(mostMillis, attempt.dueAtMillis() - nowMillis));
                 schedule.at(nanoTime.getAsLong() + waitMillis * 1_000_000, attempt.id());
             }
-        });
+        }
     }
 
     /** This connection has the subscription from now on. */

@@ -262,6 +262,38 @@ class SubscriptionTest {
     }
 
     @Test
+    void aClockThatWasSetBackMakesNoEventWaitLongerThanTheLongestBackoff() {
+        nowNanos = 3_600 * SECOND;
+        appendNumbers(1, 1);
+        bind();
+        turn();
+        subscription.nack(consumer, 1);
+        nowNanos = 0;
+        restart();
+        bind();
+        turn();
+        assertThat(sink.ids).isEmpty();
+
+        nowNanos = 60 * SECOND;
+        turn();
+        assertThat(sink.ids).containsExactly(1L);
+    }
+
+    @Test
+    void attemptsOfAnEventThatWasSettledJustBeforeAKillAreForgotten() {
+        appendNumbers(1, 2);
+        bind();
+        turn();
+        subscription.nack(consumer, 2);
+        flush.run();
+        subscription.ack(2);
+        open();
+
+        assertThat(subscription.stateOf(2).state()).isEqualTo("settled");
+        assertThat(subscription.stateOf(2).failedDeliveries()).isZero();
+    }
+
+    @Test
     void aDeadLetterThatCannotBeWrittenKeepsTheEventWaiting() {
         maxDeliveries = 1;
         restart();
