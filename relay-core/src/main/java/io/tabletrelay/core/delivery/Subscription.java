@@ -49,6 +49,9 @@ public final class Subscription implements AutoCloseable {
     private @Nullable Consumer consumer;
     private long cursor;
     private long newEventsAt;
+    /** From the cursor up to here nothing can be read. */
+    private long lostUpTo;
+
     private int lossesInARow;
     private boolean stopped;
 
@@ -335,6 +338,14 @@ public final class Subscription implements AutoCloseable {
             if (cursor > log.durableId() || !growth.hasRoomFor(cursor)) {
                 return null;
             }
+            if (cursor <= lostUpTo) {
+                if (givingUp.isFull()) {
+                    return null;
+                }
+                settled.raiseDeliveredUpTo(cursor);
+                givingUp.damaged(cursor);
+                continue;
+            }
             if (newEventsAt != cursor) {
                 newEvents.moveTo(cursor);
             }
@@ -351,18 +362,8 @@ public final class Subscription implements AutoCloseable {
                     return newEvents;
                 }
                 case DAMAGED -> {
-                    newEventsAt = newEvents.lastId() + 1;
-                    if (!growth.hasRoomFor(newEvents.lastId())) {
-                        newEventsAt = 0; // found again once the ring has grown
-                        return null;
-                    }
-                    settled.raiseDeliveredUpTo(newEvents.lastId());
-                    for (long id = newEvents.id(); id <= newEvents.lastId(); id++) {
-                        if (!isElsewhere(id)) {
-                            givingUp.damaged(id);
-                        }
-                    }
-                    cursor = newEventsAt;
+                    lostUpTo = newEvents.lastId();
+                    newEventsAt = lostUpTo + 1;
                 }
             }
         }

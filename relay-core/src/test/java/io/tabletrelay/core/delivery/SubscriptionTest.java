@@ -479,6 +479,24 @@ class SubscriptionTest {
     }
 
     @Test
+    void manyDamagedEventsAreGivenUpAFewAtATime() {
+        appendNumbers(1, 10_001);
+        log.damage(1, 10_000);
+        bind();
+        for (int i = 0; i < 100 && sink.ids.isEmpty(); i++) {
+            turn();
+            assertThat(subscription.waiting()).isLessThanOrEqualTo(4096);
+        }
+
+        assertThat(sink.ids).containsExactly(10_001L);
+        for (int i = 0; i < 100; i++) {
+            turn();
+        }
+        assertThat(subscription.floor()).isEqualTo(10_000);
+        assertThat(deadLetterLog.lastId()).isEqualTo(10_000);
+    }
+
+    @Test
     void aDamagedEventThatFailedBeforeIsGivenUpOnce() {
         appendNumbers(1, 5);
         bind();
