@@ -22,6 +22,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: confined to the pipe's transfer thread.
  */
 final class GivingUp {
+    private static final int MOST_COLLECTED = 4096;
     private static final int MOST_IN_A_BATCH = 256;
     private static final int MOST_BYTES_IN_A_BATCH = 4 << 20;
     private static final long RETRY_NANOS = 1_000_000_000L;
@@ -59,6 +60,11 @@ final class GivingUp {
 
     boolean contains(long id) {
         return !ids.isEmpty() && ids.contains(id);
+    }
+
+    /** True: so many wait to be written that no further lost event should be given up. */
+    boolean isFull() {
+        return ids.size() >= MOST_COLLECTED;
     }
 
     /** Why dead letters cannot be written at the moment; empty if they can. */

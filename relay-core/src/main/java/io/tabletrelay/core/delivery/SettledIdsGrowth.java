@@ -30,6 +30,7 @@ final class SettledIdsGrowth {
     /** True if this id may be delivered; otherwise the ring grows until it may. */
     boolean hasRoomFor(long id) {
         if (settled.hasRoomFor(id)) {
+            trouble = "";
             return true;
         }
         if (!growing && (trouble.isEmpty() || nanoTime.getAsLong() - retryAtNanos >= 0)) {

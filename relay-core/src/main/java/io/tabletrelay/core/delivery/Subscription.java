@@ -9,6 +9,8 @@ import io.tabletrelay.core.store.acks.AttemptJournal;
 import io.tabletrelay.core.store.acks.SettledIds;
 import java.nio.ByteBuffer;
 import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.TreeSet;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -47,6 +49,9 @@ public final class Subscription implements AutoCloseable {
     private @Nullable Consumer consumer;
     private long cursor;
     private long newEventsAt;
+    /** From the cursor up to here nothing can be read. */
+    private long lostUpTo;
+
     private int lossesInARow;
     private boolean stopped;
 
@@ -76,13 +81,23 @@ public final class Subscription implements AutoCloseable {
         this.metrics = metrics;
         advanceFloor();
         this.cursor = settled.floor() + 1;
+        takeUpAttempts(config.redelivery().maxBackoff().toMillis());
+    }
+
+    /** An event may have been settled, and the process killed, before the journal was told. */
+    private void takeUpAttempts(long mostMillis) {
         long nowMillis = clock.millis();
-        attempts.forEach(attempt -> {
-            if (attempt.id() <= log.lastId() && !settled.isSettled(attempt.id())) {
-                long waitMillis = Math.max(0, attempt.dueAtMillis() - nowMillis);
+        List<AttemptJournal.Attempt> stored = new ArrayList<>();
+        attempts.forEach(stored::add);
+        for (AttemptJournal.Attempt attempt : stored) {
+            if (attempt.id() > log.lastId() || settled.isSettled(attempt.id())) {
+                attempts.forget(attempt.id());
+            } else {
+                // the clock may have been set back since
+                long waitMillis = Math.max(0, Math.min(mostMillis, attempt.dueAtMillis() - nowMillis));
                 schedule.at(nanoTime.getAsLong() + waitMillis * 1_000_000, attempt.id());
             }
-        });
+        }
     }
 
     /** This connection has the subscription from now on. */
@@ -178,13 +193,17 @@ public final class Subscription implements AutoCloseable {
 
     /** When there will be something to do without a command, or {@code otherwise}. */
     public long nextDeadlineNanos(long otherwise) {
-        long now = nanoTime.getAsLong();
-        long deadline = earlier(givingUp.retryNanos(otherwise), growth.retryNanos(otherwise));
-        if (consumer != null && !stopped) {
+        long deadline = givingUp.retryNanos(otherwise);
+        Consumer current = consumer;
+        if (current == null || stopped) {
+            return deadline;
+        }
+        if (ackTimeoutNanos > 0 && window.size() > 0) {
+            deadline = earlier(deadline, window.nextDeadlineNanos(nanoTime.getAsLong(), ackTimeoutNanos));
+        }
+        if (credit() > 0 && current.sink().writable()) { // otherwise a line, or the socket, will wake the pipe
+            deadline = earlier(deadline, growth.retryNanos(otherwise));
             deadline = earlier(deadline, schedule.nextDueNanos(otherwise));
-            if (ackTimeoutNanos > 0 && window.size() > 0) {
-                deadline = earlier(deadline, window.nextDeadlineNanos(now, ackTimeoutNanos));
-            }
         }
         return deadline;
     }
@@ -319,6 +338,14 @@ public final class Subscription implements AutoCloseable {
             if (cursor > log.durableId() || !growth.hasRoomFor(cursor)) {
                 return null;
             }
+            if (cursor <= lostUpTo) {
+                if (givingUp.isFull()) {
+                    return null;
+                }
+                settled.raiseDeliveredUpTo(cursor);
+                givingUp.damaged(cursor);
+                continue;
+            }
             if (newEventsAt != cursor) {
                 newEvents.moveTo(cursor);
             }
@@ -335,18 +362,8 @@ public final class Subscription implements AutoCloseable {
                     return newEvents;
                 }
                 case DAMAGED -> {
-                    newEventsAt = newEvents.lastId() + 1;
-                    if (!growth.hasRoomFor(newEvents.lastId())) {
-                        newEventsAt = 0; // found again once the ring has grown
-                        return null;
-                    }
-                    settled.raiseDeliveredUpTo(newEvents.lastId());
-                    for (long id = newEvents.id(); id <= newEvents.lastId(); id++) {
-                        if (!settled.isSettled(id)) {
-                            givingUp.damaged(id);
-                        }
-                    }
-                    cursor = newEventsAt;
+                    lostUpTo = newEvents.lastId();
+                    newEventsAt = lostUpTo + 1;
                 }
             }
         }

@@ -181,6 +181,9 @@ final class Appends {
 
     private void madeRoom(@Nullable Throwable failure) {
         makingRoom = false;
+        if (waiting.isEmpty()) {
+            return; // answered meanwhile: the pipe is stopping, or has failed
+        }
         if (failure instanceof RelayException refusal && refusal.code() == ErrorCode.TOO_LARGE) {
             refuse(waiting.remove(), refusal);
         } else if (failure instanceof RelayException refusal && refusal.code() != ErrorCode.PIPE_FAILED) {

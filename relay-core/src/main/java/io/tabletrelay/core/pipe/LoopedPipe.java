@@ -27,8 +27,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A pipe whose loop runs on a transfer thread: hands commands over and wakes the thread once for many.
  *
- * <p>The command queue has no bound of its own because each kind of command has one: publishes by their bytes, all others by the
- * number of connections and requests.
+ * <p>The command queue has no bound of its own because each kind of command has one: publishes by their bytes, which count until they
+ * are answered, all others by the number of connections and requests.
  *
  * <p>Threading: thread-safe, but for {@link #turn} and what it says about timers, which belong to the transfer thread.
  */
@@ -76,23 +76,30 @@ final class LoopedPipe implements Pipe, PipeGauges {
         for (Payload payload : payloads) {
             bytes += payload.size();
         }
-        CompletableFuture<Appended> result = new CompletableFuture<>();
-        if (waitingBytes.addAndGet(bytes) > MOST_WAITING_BYTES && waitingBytes.get() > bytes) {
+        CompletableFuture<Appended> answer = new CompletableFuture<>();
+        long before = waitingBytes.getAndAdd(bytes);
+        if (before > 0 && before + bytes > MOST_WAITING_BYTES) {
             waitingBytes.addAndGet(-bytes);
-            result.completeExceptionally(new RelayException(
+            answer.completeExceptionally(new RelayException(
                     ErrorCode.BUSY,
-                    "too much waits to be appended: pipe=" + name + ", waitingBytes=" + waitingBytes.get() + ", limit="
+                    "too much waits to be appended: pipe=" + name + ", waitingBytes=" + before + ", limit="
                             + MOST_WAITING_BYTES + "; publish again in a moment"));
-            return result;
+            return answer;
         }
-        long counted = bytes;
         EventGroup group =
                 new EventGroup(payloads, sequence, context.delivery().clock().millis());
-        submit(running -> {
-            waitingBytes.addAndGet(-counted);
-            running.append(new Appends.Waiting(group, result));
+        CompletableFuture<Appended> result = new CompletableFuture<>();
+        long counted = bytes;
+        var unused = result.whenComplete((appended, failure) -> {
+            waitingBytes.addAndGet(-counted); // before the producer is told, who may publish again at once
+            if (failure == null) {
+                answer.complete(appended);
+            } else {
+                answer.completeExceptionally(failure);
+            }
         });
-        return result;
+        submit(running -> running.append(new Appends.Waiting(group, result)));
+        return answer;
     }
 
     @Override
@@ -171,6 +178,7 @@ final class LoopedPipe implements Pipe, PipeGauges {
             snapshot = loop.snapshot();
         } catch (Throwable failure) { // an InternalError is how a mapped page that cannot be read shows itself
             loop.fail(failure);
+            wake(); // for the commands behind the one that failed
         }
     }
 

@@ -47,13 +47,17 @@ final class TransferLoop implements ConsumerLine.Listener {
     private final PipeMetrics metrics;
     private final DiskQueue diskTasks;
     private final ConsumerLine line;
-    /** What connections said while the pipe was not open: it waits, also through a failure. */
+    /** Connections that asked for the pipe while it was not open, and have not gone since: they wait, also through a failure. */
+    private final ArrayDeque<Consumer> boundBeforeOpen = new ArrayDeque<>();
+    /** Lines that came while the pipe was not open: they wait likewise. */
     private final ArrayDeque<Runnable> saidBeforeOpen = new ArrayDeque<>();
     /** Publishes and questions while it was being opened: they are answered when it is, or has failed. */
     private final ArrayDeque<Request> askedBeforeOpen = new ArrayDeque<>();
 
     private State state = State.OPENING;
-    private boolean openingStarted;
+    /** Under way; null once it is done, or as soon as its outcome counts no more. */
+    private @Nullable Opening opening;
+
     private boolean flushing;
     private boolean stopping;
     private String reason = "";
@@ -83,10 +87,8 @@ final class TransferLoop implements ConsumerLine.Listener {
     int doWork() {
         if (state == State.FAILED && now() - retryAtNanos >= 0) {
             state = State.OPENING;
-            openingStarted = false;
         }
-        if (state == State.OPENING && !openingStarted) {
-            openingStarted = true;
+        if (state == State.OPENING && opening == null && !stopping) {
             startOpening();
         }
         line.expireProbe(now());
@@ -137,7 +139,7 @@ final class TransferLoop implements ConsumerLine.Listener {
     /** Waits until the pipe is open; once the relay is stopping nobody is bound any more. */
     void bind(Consumer consumer) {
         if (open == null) {
-            saidBeforeOpen.add(() -> bind(consumer));
+            boundBeforeOpen.add(consumer);
         } else if (!stopping && !consumer.isGone()) {
             line.join(consumer, now());
         }
@@ -145,6 +147,7 @@ final class TransferLoop implements ConsumerLine.Listener {
 
     void gone(Consumer consumer) {
         consumer.gone();
+        boundBeforeOpen.remove(consumer);
         line.gone(consumer, now());
     }
 
@@ -234,6 +237,7 @@ final class TransferLoop implements ConsumerLine.Listener {
         PipeFailure failure = PipeFailure.of(name, "its store cannot be used", cause);
         log.error("{}; opening it again in {} ms", failure.reason(), retryNanos / 1_000_000, cause);
         state = State.FAILED;
+        opening = null;
         reason = failure.reason();
         retryAtNanos = now() + retryNanos;
         retryNanos = Math.min(retryNanos * 2, LONGEST_RETRY_NANOS);
@@ -274,8 +278,9 @@ final class TransferLoop implements ConsumerLine.Listener {
     }
 
     private void startOpening() {
-        Opening opening = new Opening();
-        diskTasks.submit(opening::run, opening::done);
+        Opening started = new Opening();
+        opening = started;
+        diskTasks.submit(started::run, started::done);
     }
 
     private void opened(OpenPipe opened) {
@@ -289,6 +294,9 @@ final class TransferLoop implements ConsumerLine.Listener {
         }
         for (Runnable said = saidBeforeOpen.poll(); said != null; said = saidBeforeOpen.poll()) {
             said.run();
+        }
+        for (Consumer asked = boundBeforeOpen.poll(); asked != null; asked = boundBeforeOpen.poll()) {
+            bind(asked);
         }
         for (Request asked = askedBeforeOpen.poll(); asked != null; asked = askedBeforeOpen.poll()) {
             asked.whenOpen().accept(opened);
@@ -353,12 +361,14 @@ final class TransferLoop implements ConsumerLine.Listener {
         }
 
         void done(@Nullable Throwable failure) {
-            if (store != null && deadLetters != null && state == State.OPENING && !stopping) {
+            boolean counts = opening == this;
+            if (counts && !stopping && store != null && deadLetters != null) {
+                opening = null;
                 opened(new OpenPipe(name, store, deadLetters, context, diskTasks, metrics));
             } else if (store != null) {
                 store.close();
             }
-            if (failure != null) {
+            if (counts && failure != null) {
                 fail(failure);
             }
         }

@@ -8,8 +8,10 @@ import io.tabletrelay.core.config.RedeliveryConfig;
 import io.tabletrelay.core.metrics.RelayMetrics;
 import io.tabletrelay.core.store.acks.AttemptJournal;
 import io.tabletrelay.core.store.acks.SettledIds;
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -260,6 +262,38 @@ class SubscriptionTest {
     }
 
     @Test
+    void aClockThatWasSetBackMakesNoEventWaitLongerThanTheLongestBackoff() {
+        nowNanos = 3_600 * SECOND;
+        appendNumbers(1, 1);
+        bind();
+        turn();
+        subscription.nack(consumer, 1);
+        nowNanos = 0;
+        restart();
+        bind();
+        turn();
+        assertThat(sink.ids).isEmpty();
+
+        nowNanos = 60 * SECOND;
+        turn();
+        assertThat(sink.ids).containsExactly(1L);
+    }
+
+    @Test
+    void attemptsOfAnEventThatWasSettledJustBeforeAKillAreForgotten() {
+        appendNumbers(1, 2);
+        bind();
+        turn();
+        subscription.nack(consumer, 2);
+        flush.run();
+        subscription.ack(2);
+        open();
+
+        assertThat(subscription.stateOf(2).state()).isEqualTo("settled");
+        assertThat(subscription.stateOf(2).failedDeliveries()).isZero();
+    }
+
+    @Test
     void aDeadLetterThatCannotBeWrittenKeepsTheEventWaiting() {
         maxDeliveries = 1;
         restart();
@@ -445,6 +479,43 @@ class SubscriptionTest {
     }
 
     @Test
+    void manyDamagedEventsAreGivenUpAFewAtATime() {
+        appendNumbers(1, 10_001);
+        log.damage(1, 10_000);
+        bind();
+        for (int i = 0; i < 100 && sink.ids.isEmpty(); i++) {
+            turn();
+            assertThat(subscription.waiting()).isLessThanOrEqualTo(4096);
+        }
+
+        assertThat(sink.ids).containsExactly(10_001L);
+        for (int i = 0; i < 100; i++) {
+            turn();
+        }
+        assertThat(subscription.floor()).isEqualTo(10_000);
+        assertThat(deadLetterLog.lastId()).isEqualTo(10_000);
+    }
+
+    @Test
+    void aDamagedEventThatFailedBeforeIsGivenUpOnce() {
+        appendNumbers(1, 5);
+        bind();
+        turn();
+        subscription.nack(consumer, 3);
+        restart();
+        log.damage(2, 4);
+        nowNanos += 2 * SECOND;
+        bind();
+        turn();
+        turn();
+
+        assertThat(new DeadLetters(deadLetterLog).list(0, 10))
+                .extracting(DeadLetter::eventId)
+                .containsExactlyInAnyOrder(2L, 3L, 4L);
+        assertThat(sink.ids).containsExactly(1L, 5L);
+    }
+
+    @Test
     void theRingGrowsWithTheSpreadBetweenTheOldestUnsettledAndTheNewest() {
         appendNumbers(1, 60_000);
         bind();
@@ -464,6 +535,45 @@ class SubscriptionTest {
         bind();
         turn();
         assertThat(sink.ids).containsExactly(1L);
+    }
+
+    @Test
+    void aRedeliveryThatIsDueWantsNoTurnWhileTheWindowIsFull() {
+        window = 2;
+        restart();
+        appendNumbers(1, 3);
+        bind();
+        turn();
+        subscription.nack(consumer, 1);
+        turn();
+
+        nowNanos += 2 * SECOND;
+        turn();
+
+        assertThat(sink.ids).containsExactly(1L, 2L, 3L);
+        assertThat(subscription.nextDeadlineNanos(Long.MAX_VALUE)).isEqualTo(ACK_TIMEOUT.toNanos());
+    }
+
+    @Test
+    void aRingThatCannotGrowWantsNoTurnWhileNobodyIsBoundAndIsAllRightOnceItHasRoom() throws IOException {
+        appendNumbers(1, 20_000);
+        Files.createDirectories(folder.resolve("default.settled.tmp").resolve("in the way"));
+        bind();
+        for (turn(); subscription.trouble().isEmpty(); turn()) {
+            sink.takeIds().stream().filter(id -> id > 1).forEach(subscription::ack);
+        }
+        assertThat(subscription.nextDeadlineNanos(Long.MAX_VALUE)).isEqualTo(nowNanos + SECOND);
+
+        subscription.detach(false);
+        nowNanos += 2 * SECOND;
+        assertThat(subscription.nextDeadlineNanos(Long.MAX_VALUE)).isEqualTo(Long.MAX_VALUE);
+
+        subscription.ack(1);
+        bind();
+        turn();
+        assertThat(sink.ids).hasSize(window);
+        assertThat(subscription.trouble()).isEmpty();
+        assertThat(subscription.nextDeadlineNanos(Long.MAX_VALUE)).isEqualTo(nowNanos + ACK_TIMEOUT.toNanos());
     }
 
     @Test

@@ -1,6 +1,7 @@
 package io.tabletrelay.core.pipe;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.tabletrelay.api.Appended;
 import io.tabletrelay.api.ErrorCode;
@@ -17,6 +18,7 @@ import io.tabletrelay.core.store.EventGroup;
 import io.tabletrelay.core.store.StoreException;
 import io.tabletrelay.core.store.folder.DataDirectory;
 import io.tabletrelay.core.store.folder.PipeStore;
+import java.lang.ref.WeakReference;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -46,6 +48,7 @@ class TransferLoopTest {
     private TransferLoop loop;
     private long nowNanos;
     private int brokenOpens;
+    private boolean openedTwice;
 
     TransferLoopTest(@TempDir Path folder) {
         directory = DataDirectory.open(folder.resolve("data"), () -> Instant.EPOCH, () -> "boot");
@@ -72,6 +75,7 @@ class TransferLoopTest {
         return new TransferLoop(
                 PIPE,
                 () -> {
+                    openedTwice |= loop.status().state().equals("OPEN");
                     if (brokenOpens > 0) {
                         brokenOpens--;
                         throw new StoreException(ErrorCode.PIPE_FAILED, "disk is on fire");
@@ -307,6 +311,54 @@ class TransferLoopTest {
         settle();
         assertThat(loop.status().floor()).isEqualTo(2);
         assertThat(loop.status().inFlight()).isZero();
+    }
+
+    @Test
+    void aSlowOpeningWhosePipeFailedMeanwhileDoesNotCountBesideTheNextOne() {
+        turn();
+        loop.fail(new IllegalStateException("a task of before came to nothing"));
+        nowNanos += SECOND;
+        turn();
+        assertThat(loop.status().state()).isEqualTo("OPENING");
+
+        settle();
+
+        assertThat(openedTwice).isFalse();
+        assertThat(publish(null, "a")).isNotCompletedExceptionally();
+        settle();
+        assertThat(loop.status().lastId()).isOne();
+    }
+
+    @Test
+    void whatIsFoundTooLargeWhileThePipeStopsIsAnsweredOnce() {
+        settle();
+        CompletableFuture<Appended> tooLarge = publish(null, "x".repeat(StoreConfig.DEFAULT.maxEventBytes() + 1));
+        turn();
+        loop.stopSending();
+        settle();
+
+        assertThat(refusal(tooLarge)).isEqualTo(ErrorCode.STOPPING);
+    }
+
+    @Test
+    void aConnectionThatLeavesBeforeThePipeOpensIsForgotten() {
+        brokenOpens = 1;
+        settle();
+        assertThat(loop.status().state()).isEqualTo("FAILED");
+
+        WeakReference<Consumer> left = bindAndLeave();
+
+        await("it is garbage").untilAsserted(() -> {
+            System.gc();
+            assertThat(left.get()).isNull();
+        });
+    }
+
+    private WeakReference<Consumer> bindAndLeave() {
+        Consumer brief = new Consumer(new RecordingSink());
+        loop.bind(brief);
+        loop.gone(brief);
+        return new WeakReference<>(brief);
     }
 
     @Test

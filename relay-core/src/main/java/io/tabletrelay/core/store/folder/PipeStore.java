@@ -111,8 +111,9 @@ public final class PipeStore implements AutoCloseable {
 
     @Override
     public void close() {
-        attempts.flush();
-        log.close();
-        deadLetterLog.close();
+        try (log;
+                deadLetterLog) {
+            attempts.flush();
+        }
     }
 }
