@@ -4,6 +4,7 @@ import static io.tabletrelay.harness.faults.BoundClient.ids;
 import static io.tabletrelay.harness.faults.TestRelay.window;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import io.tabletrelay.api.Appended;
 import io.tabletrelay.api.RelayException;
@@ -197,10 +198,10 @@ class TransferFaultsTest {
             }
         }
 
-        assertThat(threads("relay-"))
-                .filteredOn(thread -> !thread.getName().startsWith("relay-serializer"))
-                .isEmpty();
-        assertThat(threads("WebSocket")).isEmpty();
+        await("threads end").untilAsserted(() -> {
+            assertThat(threads("relay-")).isEmpty();
+            assertThat(threads("WebSocket")).isEmpty();
+        });
     }
 
     private static void publishEach(TestRelay relay, int first, int count, Map<Long, Long> confirmed) {
