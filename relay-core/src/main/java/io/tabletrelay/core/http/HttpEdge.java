@@ -30,6 +30,8 @@ public final class HttpEdge implements AutoCloseable {
     private static final int MAX_CONNECTIONS = 2_000;
     private static final int MAX_HEADER_BYTES = 16 << 10;
     private static final Duration IDLE_TIMEOUT = Duration.ofSeconds(30);
+    /** A connection on which nothing is asked does not hold up a stop. */
+    private static final Duration SHUTDOWN_IDLE_TIMEOUT = Duration.ofMillis(100);
 
     private final HttpConfig config;
     private final Server server;

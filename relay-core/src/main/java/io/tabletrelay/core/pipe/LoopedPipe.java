@@ -172,7 +172,10 @@ final class LoopedPipe implements Pipe, PipeGauges {
                     taken++) {
                 command.accept(loop);
             }
-            if (loop.doWork() > 0 || taken == COMMANDS_A_TURN) {
+            // nothing leaves before everything that was said is known: acks may stand behind the BIND that they came
+            // with
+            boolean allTaken = taken < COMMANDS_A_TURN;
+            if (!allTaken || loop.doWork() > 0) {
                 wake();
             }
             snapshot = loop.snapshot();
