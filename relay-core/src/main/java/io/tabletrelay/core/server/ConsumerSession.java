@@ -122,25 +122,25 @@ final class ConsumerSession implements DeliverySink {
         }
         asked = name;
         ConsumerLink given;
-        synchronized (lock) {
-            state = State.ASKING;
-        }
+        boolean over;
         try {
-            given = pipes.apply(name).bind(this);
+            Pipe pipe = pipes.apply(name);
+            synchronized (
+                    lock) { // bound() waits here until there is a link: acks of before go ahead of the first event
+                state = State.ASKING;
+                given = pipe.bind(this);
+                link = given;
+                over = closed;
+                if (state == State.BOUND) {
+                    applyEarlyAcks(given);
+                }
+                if (roomMissed) {
+                    given.writable();
+                }
+            }
         } catch (RelayException e) {
             bindFailed(name, line, e);
             return;
-        }
-        boolean over;
-        synchronized (lock) {
-            link = given;
-            over = closed;
-            if (state == State.BOUND) {
-                applyEarlyAcks(given);
-            }
-            if (roomMissed) {
-                given.writable();
-            }
         }
         if (over) {
             given.gone();
