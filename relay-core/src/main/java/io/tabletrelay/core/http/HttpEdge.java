@@ -54,6 +54,7 @@ public final class HttpEdge implements AutoCloseable {
         connector.setHost(config.host());
         connector.setPort(config.port());
         connector.setIdleTimeout(idleTimeout.toMillis());
+        connector.setShutdownIdleTimeout(SHUTDOWN_IDLE_TIMEOUT.toMillis());
         server.addConnector(connector);
         server.addBean(new NetworkConnectionLimit(MAX_CONNECTIONS, connector));
         server.setErrorHandler(new ErrorAnswers());

@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * One pipe, as sockets and HTTP see it: each call hands a command to the pipe's transfer thread and returns.
  *
- * <p>Threading: thread-safe. No call waits. Results complete on the transfer thread: do not block in what is chained to
- * them, and do not throw.
+ * <p>Threading: thread-safe. No call waits. Results complete on the transfer thread, on an I/O thread or at once: do not
+ * block in what is chained to them, and do not throw.
  */
 public interface Pipe {
     PipeName name();

@@ -8,7 +8,7 @@ import io.tabletrelay.api.Durability;
  * <p>Threading: immutable.
  *
  * @param epoch tells one pipe of this name from an earlier one
- * @param state {@code OPENING}, {@code OPEN} or {@code FAILED}
+ * @param state {@code OPENING}, {@code OPEN}, {@code FAILED} or {@code CLOSED}
  * @param reason why the pipe is FAILED or not accepting, empty otherwise
  * @param firstId lowest id kept
  * @param lastId highest id given

@@ -10,6 +10,7 @@ import io.tabletrelay.core.delivery.DeadLetter;
 import io.tabletrelay.core.delivery.DeadLetters;
 import io.tabletrelay.core.delivery.Subscription;
 import io.tabletrelay.core.metrics.PipeMetrics;
+import io.tabletrelay.core.store.StoreException;
 import io.tabletrelay.core.store.folder.PipeStore;
 import java.util.ArrayDeque;
 import java.util.List;
@@ -33,6 +34,7 @@ final class TransferLoop implements ConsumerLine.Listener {
     private static final int MOST_SAID_BEFORE_OPEN = 4096;
     private static final long FIRST_RETRY_NANOS = 1_000_000_000L;
     private static final long LONGEST_RETRY_NANOS = 60_000_000_000L;
+    private static final long FLUSH_RETRY_NANOS = 1_000_000_000L;
 
     enum State {
         OPENING,
@@ -59,6 +61,8 @@ final class TransferLoop implements ConsumerLine.Listener {
     private @Nullable Opening opening;
 
     private boolean flushing;
+    private boolean flushFailed;
+    private long flushAgainAtNanos;
     private boolean stopping;
     private String reason = "";
     private @Nullable OpenPipe open;
@@ -99,7 +103,7 @@ final class TransferLoop implements ConsumerLine.Listener {
         int work = current.appends().turn();
         work += current.subscription().deliver(DELIVERY_BYTES_A_TURN);
         work += current.subscription().upkeep() ? 1 : 0;
-        if (current.store().attempts().dirty() && !flushing) {
+        if (current.store().attempts().dirty() && !flushing && (!flushFailed || now() - flushAgainAtNanos >= 0)) {
             flushing = true;
             diskTasks.submit(current.store().attempts()::flush, failure -> flushed(current, failure));
         }
@@ -113,9 +117,13 @@ final class TransferLoop implements ConsumerLine.Listener {
             return earlier(deadline, retryAtNanos);
         }
         OpenPipe current = open;
-        return current == null
-                ? deadline
-                : earlier(deadline, current.subscription().nextDeadlineNanos(otherwise));
+        if (current == null) {
+            return deadline;
+        }
+        if (flushFailed && !flushing) {
+            deadline = earlier(deadline, flushAgainAtNanos);
+        }
+        return earlier(deadline, current.subscription().nextDeadlineNanos(otherwise));
     }
 
     void append(Appends.Waiting publish) {
@@ -288,6 +296,7 @@ final class TransferLoop implements ConsumerLine.Listener {
         state = State.OPEN;
         reason = "";
         retryNanos = FIRST_RETRY_NANOS;
+        flushFailed = false;
         Consumer holder = line.holder();
         if (holder != null) {
             opened.subscription().attach(holder);
@@ -303,9 +312,16 @@ final class TransferLoop implements ConsumerLine.Listener {
         }
     }
 
+    /** On a full disk deliveries and acks go on: a kill meanwhile forgets attempts, which costs deliveries and no event. */
     private void flushed(OpenPipe of, @Nullable Throwable failure) {
         flushing = false;
-        if (failure != null && of == open) {
+        boolean full = failure instanceof StoreException refusal && refusal.code() == ErrorCode.STORAGE_FULL;
+        if (full && !flushFailed) {
+            log.warn("attempts cannot be written, trying again each second: pipe={}", name, failure);
+        }
+        flushFailed = full;
+        flushAgainAtNanos = now() + FLUSH_RETRY_NANOS;
+        if (failure != null && !full && of == open) {
             fail(failure);
         }
     }

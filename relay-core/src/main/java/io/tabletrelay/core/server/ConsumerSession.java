@@ -121,15 +121,13 @@ final class ConsumerSession implements DeliverySink {
             return;
         }
         asked = name;
-        synchronized (lock) {
-            state = State.ASKING;
-        }
         ConsumerLink given;
         boolean over;
         try {
             Pipe pipe = pipes.apply(name);
-            // under the lock, so that no event can leave before the link is here to take the early acks
-            synchronized (lock) {
+            synchronized (
+                    lock) { // bound() waits here until there is a link: acks of before go ahead of the first event
+                state = State.ASKING;
                 given = pipe.bind(this);
                 link = given;
                 over = closed;

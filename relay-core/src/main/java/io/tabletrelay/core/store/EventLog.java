@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * <p>An id is <em>void</em> when no event will ever have it (a group cut short by a crash, a tail lost to a power cut).
  *
  * <p>Threading: confined to the pipe's transfer thread, but for the methods that say I/O thread: those may block on the
- * disk and run one at a time. What the log can do without the disk it does on the transfer thread.
+ * disk and run one at a time. A log of dead letters is used by I/O threads alone.
  */
 public interface EventLog extends AutoCloseable {
     /** The lowest id that is still kept, or {@code lastId() + 1} when there is none. */

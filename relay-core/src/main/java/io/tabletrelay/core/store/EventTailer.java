@@ -6,7 +6,8 @@ import java.util.Map;
 /**
  * Reads a log forward. It stands on one event at a time; what its accessors return is overwritten by the next step.
  *
- * <p>Threading: confined to the pipe's transfer thread.
+ * <p>Threading: confined to the thread that uses it: the pipe's transfer thread, for dead letters an I/O task. Closed by an
+ * I/O task while nobody reads.
  */
 public interface EventTailer extends AutoCloseable {
     /** What a step found. */

@@ -15,12 +15,15 @@ import io.tabletrelay.core.delivery.Consumer;
 import io.tabletrelay.core.delivery.DeliveryContext;
 import io.tabletrelay.core.metrics.RelayMetrics;
 import io.tabletrelay.core.store.EventGroup;
+import io.tabletrelay.core.store.SmallFile;
 import io.tabletrelay.core.store.StoreException;
 import io.tabletrelay.core.store.folder.DataDirectory;
 import io.tabletrelay.core.store.folder.PipeStore;
+import java.io.IOException;
 import java.lang.ref.WeakReference;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayDeque;
@@ -33,6 +36,8 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Steps a loop by hand: real files, but no thread, and no clock but the test's. */
@@ -327,6 +332,26 @@ class TransferLoopTest {
         assertThat(publish(null, "a")).isNotCompletedExceptionally();
         settle();
         assertThat(loop.status().lastId()).isOne();
+    }
+
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void attemptsThatAFullDiskRefusesAreWrittenLaterAndThePipeStaysOpen() throws IOException {
+        loop.bind(consumer);
+        append(null, "a", "b");
+        settle();
+        Path attempts = directory.pipe(PIPE).attemptsFile("default");
+        Files.createSymbolicLink(SmallFile.temp(attempts), Path.of("/dev/full"));
+
+        loop.lines(consumer, new long[] {-1});
+        settle();
+        assertThat(loop.status().state()).isEqualTo("OPEN");
+        assertThat(attempts).doesNotExist();
+        assertThat(loop.nextDeadlineNanos(Long.MAX_VALUE)).isLessThanOrEqualTo(SECOND);
+
+        nowNanos += SECOND;
+        settle();
+        assertThat(attempts).isNotEmptyFile();
     }
 
     @Test

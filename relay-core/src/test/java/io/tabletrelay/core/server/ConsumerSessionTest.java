@@ -9,8 +9,11 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -180,6 +183,31 @@ class ConsumerSessionTest {
     }
 
     @Test
+    void acksBeforeTheBindAreWithThePipeBeforeItsThreadCanSendAnything() throws IOException {
+        CompletableFuture<List<Long>> acksAtFirstSend = new CompletableFuture<>();
+        rig.pipe("p").onBind(sink -> {
+            CompletableFuture<Void> bound = CompletableFuture.runAsync(() -> {
+                sink.bound();
+                acksAtFirstSend.complete(List.copyOf(rig.pipe("p").link().acks));
+            });
+            try {
+                bound.get(100, TimeUnit.MILLISECONDS); // this thread is held up before it knows its link
+            } catch (TimeoutException waits) {
+                assertThat(acksAtFirstSend).isNotDone();
+            } catch (InterruptedException | ExecutionException e) {
+                throw new AssertionError(e);
+            }
+        });
+        try (RawClient client = RawClient.open(rig.port())) {
+            client.line("ACK:3");
+            client.line("BIND:p");
+            client.expectText("READY");
+
+            assertThat(acksAtFirstSend).succeedsWithin(PATIENCE).isEqualTo(List.of(3L));
+        }
+    }
+
+    @Test
     void acksBetweenBindAndReadyWaitForTheAnswer() throws IOException {
         rig.pipe("p").onBind(sink -> {});
         try (RawClient client = RawClient.open(rig.port())) {
@@ -205,6 +233,7 @@ class ConsumerSessionTest {
             }
             client.line("BIND:p");
             client.expectText("READY");
+            client.sync();
 
             await("early acks are applied")
                     .untilAsserted(() -> assertThat(rig.pipe("p").link().acks)

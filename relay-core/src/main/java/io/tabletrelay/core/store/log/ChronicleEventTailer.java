@@ -11,7 +11,7 @@ import org.slf4j.LoggerFactory;
  * Reads a Chronicle log in id order. The ids say what must be there: whatever is missing before the log's last id is
  * damage, and is reported as such, never waited for and never passed over in silence.
  *
- * <p>Threading: confined to the pipe's transfer thread.
+ * <p>Threading: as {@link EventTailer} says.
  */
 final class ChronicleEventTailer implements EventTailer {
     private static final Logger LOG = LoggerFactory.getLogger(ChronicleEventTailer.class);
