@@ -125,8 +125,8 @@ final class ConsumerSession implements DeliverySink {
         boolean over;
         try {
             Pipe pipe = pipes.apply(name);
-            synchronized (
-                    lock) { // bound() waits here until there is a link: acks of before go ahead of the first event
+            // bound() waits here until there is a link: acks of before the BIND go ahead of the first event
+            synchronized (lock) {
                 state = State.ASKING;
                 given = pipe.bind(this);
                 link = given;
