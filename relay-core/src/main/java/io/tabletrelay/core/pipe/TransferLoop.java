@@ -240,6 +240,7 @@ final class TransferLoop implements ConsumerLine.Listener {
     /** The pipe cannot go on: everything that waits is told, and it is opened again later. */
     void fail(Throwable cause) {
         if (state == State.FAILED || state == State.CLOSED) {
+            log.warn("something broke in a pipe that is not open: pipe={}, state={}", name, state, cause);
             return;
         }
         PipeFailure failure = PipeFailure.of(name, "its store cannot be used", cause);

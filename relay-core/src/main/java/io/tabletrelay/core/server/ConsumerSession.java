@@ -1,6 +1,5 @@
 package io.tabletrelay.core.server;
 
-import io.tabletrelay.api.ErrorCode;
 import io.tabletrelay.api.PipeName;
 import io.tabletrelay.api.RelayException;
 import io.tabletrelay.core.delivery.DeliverySink;
@@ -139,7 +138,7 @@ final class ConsumerSession implements DeliverySink {
                 }
             }
         } catch (RelayException e) {
-            bindFailed(name, line, e);
+            bindFailed(name, e);
             return;
         }
         if (over) {
@@ -147,15 +146,11 @@ final class ConsumerSession implements DeliverySink {
         }
     }
 
-    private void bindFailed(PipeName name, String line, RelayException e) {
+    private void bindFailed(PipeName name, RelayException e) {
         synchronized (lock) {
             state = State.UNBOUND;
         }
         asked = null;
-        if (e.code() == ErrorCode.BAD_NAME) {
-            malformed(e.reason(), line);
-            return;
-        }
         events.bindFailed();
         LOG.warn("consumer could not be bound: peer={}, pipe={}; {}", connection.peer(), name, e.reason());
     }

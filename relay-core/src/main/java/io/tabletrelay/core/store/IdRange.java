@@ -9,8 +9,4 @@ public record IdRange(long first, long last) {
     public long size() {
         return last - first + 1;
     }
-
-    public boolean contains(long id) {
-        return id >= first && id <= last;
-    }
 }
