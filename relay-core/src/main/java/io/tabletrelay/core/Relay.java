@@ -18,6 +18,8 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Random;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A running relay, in its own process or embedded: the one place where its parts are put together, in order, and taken apart in
@@ -26,6 +28,7 @@ import java.util.Random;
  * <p>Threading: started and closed by one thread; the rest is thread-safe.
  */
 public final class Relay implements AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(Relay.class);
     private static final int MAX_PAYLOADS_PER_EVENT = 4_096;
     private static final Duration CLOSE_GRACE = Duration.ofSeconds(3);
 
@@ -105,6 +108,9 @@ public final class Relay implements AutoCloseable {
     /** Stops: takes nothing more, sends nothing more, waits a while for the acks of what is in flight, then closes everything. */
     @Override
     public void close() {
+        if (closers.isEmpty()) {
+            return;
+        }
         phase = List.of("the relay is stopping");
         publisher.close();
         pipes.stopSending(config.drainTimeout().toNanos());
@@ -119,7 +125,11 @@ public final class Relay implements AutoCloseable {
 
     private void closeAll() {
         for (Runnable closer = closers.poll(); closer != null; closer = closers.poll()) {
-            closer.run();
+            try {
+                closer.run();
+            } catch (RuntimeException e) {
+                log.warn("a part of the relay could not be closed, closing the others", e);
+            }
         }
     }
 }

@@ -29,6 +29,7 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
@@ -70,7 +71,7 @@ public final class RelayPublisher implements Publisher, AutoCloseable {
      * @param pipes finds a pipe or makes it; called on the serializer pool
      * @param durability what the relay's confirmations promise
      * @param threads of the serializer pool
-     * @param maxOutstandingBytes source bytes of all publishes that are not answered yet, with some overhead for each
+     * @param maxOutstandingBytes source bytes of all publishes that no pipe has yet, with some overhead for each
      */
     RelayPublisher(
             SerializerRegistry serializers,
@@ -171,9 +172,15 @@ public final class RelayPublisher implements Publisher, AutoCloseable {
     private boolean leave(Publish publish) {
         boolean first = outstanding.remove(publish);
         if (first) {
-            outstandingBytes.addAndGet(-publish.costBytes);
+            giveRoomBack(publish);
         }
         return first;
+    }
+
+    private void giveRoomBack(Publish publish) {
+        if (publish.takesRoom.compareAndSet(true, false)) {
+            outstandingBytes.addAndGet(-publish.costBytes);
+        }
     }
 
     private void succeed(Publish publish, Appended appended) {
@@ -225,6 +232,7 @@ public final class RelayPublisher implements Publisher, AutoCloseable {
             return;
         }
         CompletionStage<Appended> appended = pipes.apply(publish.event.pipe()).append(payloads, publish.sequence);
+        giveRoomBack(publish); // the pipe has a limit of its own: one that is slow takes no room from others
         var unused = appended.whenComplete((ids, failure) -> {
             if (failure == null) {
                 succeed(publish, ids);
@@ -270,13 +278,14 @@ public final class RelayPublisher implements Publisher, AutoCloseable {
     /**
      * One publish that is not answered yet.
      *
-     * <p>Threading: immutable, but for its result.
+     * <p>Threading: thread-safe by its result and its atomic flag.
      */
     private static final class Publish {
         private final GuardedSerializer serializer;
         private final SourceEvent event;
         private final @Nullable ProducerSequence sequence;
         private final long costBytes;
+        private final AtomicBoolean takesRoom = new AtomicBoolean(true);
         private final CompletableFuture<Appended> result = new CompletableFuture<>();
 
         Publish(GuardedSerializer serializer, SourceEvent event, @Nullable ProducerSequence sequence) {

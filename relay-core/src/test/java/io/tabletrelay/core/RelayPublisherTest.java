@@ -32,6 +32,7 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -166,19 +167,53 @@ class RelayPublisherTest {
     }
 
     @Test
-    void isBusyWhileTooMuchIsOnItsWayAndFreeAgainAfterwards() {
-        pipes.pipe(PLANT).hold();
+    void isBusyWhileTooMuchIsOnItsWayToThePipesAndFreeAgainAfterwards() {
+        CountDownLatch onTheWay = new CountDownLatch(1);
+        publisher.close();
+        publisher = new RelayPublisher(
+                serializers,
+                name -> {
+                    awaitQuietly(onTheWay);
+                    return pipes.pipe(name);
+                },
+                metrics,
+                Durability.PROCESS,
+                4,
+                MAX_OUTSTANDING_BYTES);
         String half = "x".repeat((int) MAX_OUTSTANDING_BYTES / 2 - 600);
         CompletionStage<Appended> first = publish("shared", Map.of(), half, null);
         CompletionStage<Appended> second = publish("shared", Map.of(), half, null);
 
         RelayException busy = failed(publish("shared", Map.of(), half, null));
-        await().atMost(Duration.ofSeconds(20)).until(() -> pipes.pipe(PLANT).heldUp() == 2);
-        pipes.pipe(PLANT).letGo();
+        onTheWay.countDown();
 
         assertThat(busy.code()).isEqualTo(ErrorCode.BUSY);
         assertThat(done(first).lastId() + done(second).lastId()).isEqualTo(3);
         assertThat(done(publish("shared", Map.of(), half, null)).lastId()).isEqualTo(3);
+    }
+
+    @Test
+    void aPipeThatDoesNotAnswerTakesNoRoomFromOthers() {
+        PipeName other = new PipeName("other");
+        pipes.pipe(PLANT).hold();
+        String most = "x".repeat((int) MAX_OUTSTANDING_BYTES - 600);
+        CompletionStage<Appended> held = publish("shared", Map.of(), most, null);
+        await().atMost(Duration.ofSeconds(20)).until(() -> pipes.pipe(PLANT).heldUp() == 1);
+
+        await().atMost(Duration.ofSeconds(20))
+                .ignoreExceptions() // the room is given back just after the pipe has it
+                .untilAsserted(() -> assertThat(done(publisher.publish(other, "shared", Map.of(), bytes(most), null))
+                                .lastId())
+                        .isPositive());
+        assertThat(held.toCompletableFuture()).isNotDone();
+    }
+
+    private static void awaitQuietly(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     @Test

@@ -23,6 +23,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class GivingUp {
     private static final int MOST_COLLECTED = 4096;
+    private static final long MOST_BYTES_COLLECTED = 16L << 20;
     private static final int MOST_IN_A_BATCH = 256;
     private static final int MOST_BYTES_IN_A_BATCH = 4 << 20;
     private static final long RETRY_NANOS = 1_000_000_000L;
@@ -36,6 +37,7 @@ final class GivingUp {
     private final InstantSource clock;
     private final ArrayDeque<Letter> collected = new ArrayDeque<>();
     private final Set<Long> ids = new HashSet<>();
+    private long bytes;
     private boolean writing;
     private String trouble = "";
     private long retryAtNanos;
@@ -62,9 +64,9 @@ final class GivingUp {
         return !ids.isEmpty() && ids.contains(id);
     }
 
-    /** True: so many wait to be written that no further lost event should be given up. */
+    /** True: so much waits to be written that no further event should be given up. */
     boolean isFull() {
-        return ids.size() >= MOST_COLLECTED;
+        return ids.size() >= MOST_COLLECTED || bytes >= MOST_BYTES_COLLECTED;
     }
 
     /** Why dead letters cannot be written at the moment; empty if they can. */
@@ -92,10 +94,10 @@ final class GivingUp {
             return false;
         }
         List<Letter> batch = new ArrayList<>();
-        for (long bytes = 0;
-                !collected.isEmpty() && batch.size() < MOST_IN_A_BATCH && bytes < MOST_BYTES_IN_A_BATCH; ) {
+        long batchBytes = 0;
+        while (!collected.isEmpty() && batch.size() < MOST_IN_A_BATCH && batchBytes < MOST_BYTES_IN_A_BATCH) {
             Letter letter = collected.poll();
-            bytes += letter.payload().size();
+            batchBytes += letter.payload().size();
             batch.add(letter);
         }
         writing = true;
@@ -113,6 +115,7 @@ final class GivingUp {
 
     private void collect(long id, Payload letter) {
         ids.add(id);
+        bytes += letter.size();
         collected.add(new Letter(id, letter));
     }
 
@@ -122,6 +125,7 @@ final class GivingUp {
             trouble = "";
             for (Letter letter : batch) {
                 ids.remove(letter.eventId());
+                bytes -= letter.payload().size();
                 onKept.accept(letter.eventId());
             }
         } else {

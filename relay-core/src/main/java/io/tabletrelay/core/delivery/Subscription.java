@@ -283,11 +283,14 @@ public final class Subscription implements AutoCloseable {
         }
     }
 
-    /** Counts a failed delivery of an event in the schedule: it goes again after the wait, or is given up. */
+    /**
+     * Counts a failed delivery of an event in the schedule: it goes again after the wait, or is given up. While too many dead
+     * letters wait for the disk it goes again though its deliveries are used up.
+     */
     private void failed(long id, String reason, long waitNanos) {
         int failures = failures(id) + 1;
         attempts.record(id, failures, clock.millis() + waitNanos / 1_000_000, reason);
-        if (maxDeliveries > 0 && failures >= maxDeliveries) {
+        if (maxDeliveries > 0 && failures >= maxDeliveries && !givingUp.isFull()) {
             schedule.remove(id);
             timedOut.remove(id);
             redeliveries.moveTo(id);

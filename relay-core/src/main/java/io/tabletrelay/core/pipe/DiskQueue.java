@@ -3,6 +3,7 @@ package io.tabletrelay.core.pipe;
 import io.tabletrelay.core.delivery.DiskTasks;
 import java.util.ArrayDeque;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -36,12 +37,19 @@ final class DiskQueue implements DiskTasks {
         Task task = waiting.poll();
         running = task != null;
         if (task != null) {
-            ioThreads.execute(() -> run(task));
+            try {
+                ioThreads.execute(() -> run(task));
+            } catch (RejectedExecutionException e) { // the relay is stopping
+                done(task, e);
+            }
         }
     }
 
     private void run(Task task) {
-        Throwable failure = runAndCatch(task.work());
+        done(task, runAndCatch(task.work()));
+    }
+
+    private void done(Task task, @Nullable Throwable failure) {
         transferThread.accept(() -> {
             try {
                 task.then().accept(failure);

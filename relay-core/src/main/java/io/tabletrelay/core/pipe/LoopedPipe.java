@@ -34,13 +34,14 @@ import org.jspecify.annotations.Nullable;
  */
 final class LoopedPipe implements Pipe, PipeGauges {
     private static final int COMMANDS_A_TURN = 4096;
-    private static final long MOST_WAITING_BYTES = 64L << 20;
+    private static final long MOST_WAITING_BYTES = 32L << 20;
     /** What a publish costs besides its payloads, so that many tiny ones are bounded too. */
     private static final int BYTES_PER_PUBLISH = 512;
 
     private final PipeName name;
     private final TransferThread thread;
     private final PipeContext context;
+    private final PipeMetrics metrics;
     private final TransferLoop loop;
     private final MpscUnboundedArrayQueue<Consumer<TransferLoop>> commands = new MpscUnboundedArrayQueue<>(64);
     private final AtomicBoolean scheduled = new AtomicBoolean();
@@ -62,6 +63,7 @@ final class LoopedPipe implements Pipe, PipeGauges {
         this.name = name;
         this.thread = thread;
         this.context = context;
+        this.metrics = metrics;
         this.loop = new TransferLoop(name, opener, context, task -> submit(ignored -> task.run()), metrics);
     }
 
@@ -80,6 +82,7 @@ final class LoopedPipe implements Pipe, PipeGauges {
         long before = waitingBytes.getAndAdd(bytes);
         if (before > 0 && before + bytes > MOST_WAITING_BYTES) {
             waitingBytes.addAndGet(-bytes);
+            metrics.refused(ErrorCode.BUSY);
             answer.completeExceptionally(new RelayException(
                     ErrorCode.BUSY,
                     "too much waits to be appended: pipe=" + name + ", waitingBytes=" + before + ", limit="

@@ -68,13 +68,22 @@ final class TransferThread implements Runnable {
             boolean timerFired = fireTimers();
             LoopedPipe pipe = ready.poll();
             if (pipe != null) {
-                pipe.turn();
-                remember(pipe);
+                turn(pipe);
             } else if (stopped) {
                 return;
             } else if (!timerFired) {
                 park();
             }
+        }
+    }
+
+    /** A pipe answers its own failures; should even that fail, for want of memory say, the others go on. */
+    private void turn(LoopedPipe pipe) {
+        try {
+            pipe.turn();
+            remember(pipe);
+        } catch (Throwable failure) {
+            log.error("a turn could not be ended: pipe={}", pipe.name(), failure);
         }
     }
 

@@ -7,6 +7,7 @@ import io.tabletrelay.api.serializer.PayloadSink;
 import io.tabletrelay.api.serializer.SerializerContext;
 import io.tabletrelay.api.serializer.SourceEvent;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -22,6 +23,9 @@ import org.jspecify.annotations.Nullable;
 final class LimitedSink implements PayloadSink {
     /** Most bytes that all payloads of one event may have together. */
     static final int MAX_TOTAL_BYTES = 16 << 20;
+
+    /** Most bytes of one payload's headers: the store takes some more, for what it adds to an event that is given up. */
+    static final int MAX_HEADERS_BYTES = 12 << 10;
 
     private final SourceEvent event;
     private final SerializerContext limits;
@@ -47,10 +51,20 @@ final class LimitedSink implements PayloadSink {
         }
         Payload added = new Payload(Objects.requireNonNull(contentType, "contentType"), headers, payload.slice());
         totalBytes += added.size();
+        checkLimit("headersBytes", bytes(headers), MAX_HEADERS_BYTES);
         checkLimit("payloadBytes", added.size(), limits.maxPayloadBytes());
         checkLimit("payloads", payloads.size() + 1L, limits.maxPayloads());
         checkLimit("totalPayloadBytes", totalBytes, MAX_TOTAL_BYTES);
         payloads.add(added);
+    }
+
+    private static long bytes(Map<String, String> headers) {
+        long bytes = 0;
+        for (Map.Entry<String, String> header : headers.entrySet()) {
+            bytes += header.getKey().getBytes(StandardCharsets.UTF_8).length;
+            bytes += header.getValue().getBytes(StandardCharsets.UTF_8).length;
+        }
+        return bytes;
     }
 
     /** Ends the sink's use. */

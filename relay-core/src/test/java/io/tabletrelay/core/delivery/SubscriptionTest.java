@@ -316,6 +316,25 @@ class SubscriptionTest {
     }
 
     @Test
+    void noMoreEventsAreGivenUpThanMayWaitForTheDisk() {
+        maxDeliveries = 1;
+        window = 4_200;
+        restart();
+        deadLetterLog.full = true;
+        appendNumbers(1, 4_200);
+        bind();
+        turn();
+        for (long id = 1; id <= 4_200; id++) {
+            subscription.nack(consumer, id);
+        }
+        turn();
+        nowNanos += 2 * SECOND;
+        turn();
+
+        assertThat(sink.ids).hasSize(4_200 + 104).endsWith(4_199L, 4_200L);
+    }
+
+    @Test
     void aDeadLetterWrittenJustBeforeAKillIsNotWrittenAgain() {
         appendNumbers(1, 2);
         bind();
