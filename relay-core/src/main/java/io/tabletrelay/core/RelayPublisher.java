@@ -41,8 +41,7 @@ import org.slf4j.LoggerFactory;
  * From a source's bytes to the pipe's append: serializes on a pool of its own and appends in the order in which a
  * producer's publishes came. A pipe is looked up, and so made, only for an event that a serializer accepted.
  *
- * <p>An event of which the serializer makes nothing is answered with no ids and changes nothing: a sequence given with it
- * is not stored, and the producer's next publish uses the same one.
+ * <p>An event of which the serializer makes nothing is answered with no ids; a sequence given with it is used up.
  *
  * <p>Threading: thread-safe by its lanes and concurrent sets; its threads are made here, and ended by {@link #close}.
  */
@@ -227,7 +226,7 @@ public final class RelayPublisher implements Publisher, AutoCloseable {
 
     private void append(Publish publish) {
         List<Payload> payloads = serialize(publish);
-        if (payloads.isEmpty()) {
+        if (payloads.isEmpty() && publish.sequence == null) {
             succeed(publish, new Appended(0, 0, false, durability));
             return;
         }

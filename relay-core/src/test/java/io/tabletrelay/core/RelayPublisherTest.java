@@ -123,11 +123,11 @@ class RelayPublisherTest {
     }
 
     @Test
-    void anEventThatBecomesNothingIsAnsweredAndLeavesItsSequenceFree() {
+    void anEventThatBecomesNothingIsAnsweredAndUsesUpItsSequence() {
         ProducerSequence first = new ProducerSequence("meter", 1);
 
         Appended nothing = done(publish("shared", Map.of("do", "nothing"), "x", first));
-        Appended something = done(publish("shared", Map.of(), "y", first));
+        Appended something = done(publish("shared", Map.of(), "y", new ProducerSequence("meter", 2)));
 
         assertThat(nothing).isEqualTo(new Appended(0, 0, false, Durability.PROCESS));
         assertThat(something.firstId()).isEqualTo(1);

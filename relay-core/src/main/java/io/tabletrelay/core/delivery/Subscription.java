@@ -25,6 +25,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Subscription implements AutoCloseable {
     private static final int LOSSES_UNTIL_ONE_AT_A_TIME = 3;
+    /** Then each further loss of an event that was alone in flight waits longer, or a flapping consumer would use it up. */
+    private static final int FREE_LOSSES = 3;
 
     private final EventLog log;
     private final SettledIds settled;
@@ -122,7 +124,11 @@ public final class Subscription implements AutoCloseable {
             lossesInARow++;
         }
         if (lost && returned.length == 1) {
-            failed(returned[0], "connection lost", 0);
+            int losses = failures(returned[0]);
+            failed(
+                    returned[0],
+                    "connection lost",
+                    losses < FREE_LOSSES ? 0 : backoff.nanosAfter(losses - FREE_LOSSES + 1));
         }
     }
 

@@ -12,6 +12,8 @@ import io.tabletrelay.core.store.EventGroup;
 import io.tabletrelay.core.store.EventLog;
 import io.tabletrelay.core.store.IdRange;
 import java.util.ArrayDeque;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -22,12 +24,14 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: confined to the pipe's transfer thread.
  */
 final class Appends {
+    private static final int MOST_PASSED = 10_000;
     private static final long BYTES_A_TURN = 1 << 20;
     /** What a publish costs besides its payloads, so that many tiny ones make up a turn as well. */
     private static final int BYTES_PER_GROUP = 128;
 
-    /** One publish. */
-    record Waiting(EventGroup group, CompletableFuture<Appended> result) {}
+    /** One publish; without a group it stores nothing and only uses up its sequence. */
+    record Waiting(
+            @Nullable EventGroup group, @Nullable ProducerSequence sequence, CompletableFuture<Appended> result) {}
 
     private record Confirming(long lastId, Appended answer, CompletableFuture<Appended> result) {}
 
@@ -39,6 +43,14 @@ final class Appends {
     private final Durability durability;
     private final PipeMetrics metrics;
     private final ArrayDeque<Waiting> waiting = new ArrayDeque<>();
+    /** The last sequence of each producer that stored nothing; the producers that were here longest ago are forgotten. */
+    private final Map<String, Long> passed = new LinkedHashMap<>(16, 0.75f, true) {
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<String, Long> eldest) {
+            return size() > MOST_PASSED;
+        }
+    };
+
     private final ArrayDeque<Confirming> confirming = new ArrayDeque<>();
     private long turnBytes;
     private boolean makingRoom;
@@ -72,15 +84,16 @@ final class Appends {
         turnBytes = 0;
         while (!waiting.isEmpty() && !makingRoom && turnBytes < BYTES_A_TURN) {
             Waiting next = waiting.peek();
-            if (refuseOrRepeat(next)) {
+            EventGroup group = next.group();
+            if (refuseOrRepeat(next) || group == null) {
                 waiting.poll();
                 answered++;
-            } else if (log.hasRoomFor(next.group())) {
+            } else if (log.hasRoomFor(group)) {
                 waiting.poll();
-                append(next);
+                append(next, group);
             } else {
                 makingRoom = true;
-                diskTasks.submit(() -> log.makeRoomFor(next.group()), this::madeRoom);
+                diskTasks.submit(() -> log.makeRoomFor(group), this::madeRoom);
             }
         }
         if (!allocating && !makingRoom && triedAllocatingAtId != log.lastId() && log.lowOnRoom()) {
@@ -103,12 +116,16 @@ final class Appends {
         }
     }
 
-    /** Answers the publish if it must not be appended, or was before. */
+    /** The highest sequence of that producer that was stored, or passed without an event since the pipe was opened; 0: none. */
+    long lastSequence(String producer) {
+        return Math.max(log.lastSequence(producer), passed.getOrDefault(producer, 0L));
+    }
+
+    /** Answers the publish if it must not be appended, was before, or has nothing to append. */
     private boolean refuseOrRepeat(Waiting publish) {
-        EventGroup group = publish.group();
-        ProducerSequence sequence = group.sequence();
+        ProducerSequence sequence = publish.sequence();
         if (sequence != null) {
-            long last = log.lastSequence(sequence.producer());
+            long last = lastSequence(sequence.producer());
             if (sequence.sequence() <= last) {
                 repeat(publish, sequence);
                 return true;
@@ -124,6 +141,11 @@ final class Appends {
                 return true;
             }
         }
+        EventGroup group = publish.group();
+        if (group == null) {
+            pass(publish);
+            return true;
+        }
         long backlog = maxEvents > 0 ? backlogEvents.getAsLong() : 0;
         if (maxEvents > 0 && backlog + group.size() > maxEvents) {
             refuse(
@@ -137,6 +159,14 @@ final class Appends {
         return false;
     }
 
+    private void pass(Waiting publish) {
+        ProducerSequence sequence = publish.sequence();
+        if (sequence != null) {
+            passed.put(sequence.producer(), sequence.sequence());
+        }
+        publish.result().complete(new Appended(0, 0, false, durability));
+    }
+
     private void repeat(Waiting publish, ProducerSequence sequence) {
         IdRange ids = log.idsOf(sequence);
         long first = ids == null ? 0 : ids.first();
@@ -144,8 +174,7 @@ final class Appends {
         confirming.add(new Confirming(last, new Appended(first, last, true, durability), publish.result()));
     }
 
-    private void append(Waiting publish) {
-        EventGroup group = publish.group();
+    private void append(Waiting publish, EventGroup group) {
         long first;
         try {
             first = log.append(group);

@@ -89,8 +89,9 @@ final class LoopedPipe implements Pipe, PipeGauges {
                             + MOST_WAITING_BYTES + "; publish again in a moment"));
             return answer;
         }
-        EventGroup group =
-                new EventGroup(payloads, sequence, context.delivery().clock().millis());
+        EventGroup group = payloads.isEmpty()
+                ? null
+                : new EventGroup(payloads, sequence, context.delivery().clock().millis());
         CompletableFuture<Appended> result = new CompletableFuture<>();
         long counted = bytes;
         var unused = result.whenComplete((appended, failure) -> {
@@ -101,7 +102,7 @@ final class LoopedPipe implements Pipe, PipeGauges {
                 answer.completeExceptionally(failure);
             }
         });
-        submit(running -> running.append(new Appends.Waiting(group, result)));
+        submit(running -> running.append(new Appends.Waiting(group, sequence, result)));
         return answer;
     }
 
@@ -127,7 +128,7 @@ final class LoopedPipe implements Pipe, PipeGauges {
 
     @Override
     public CompletionStage<Long> lastSequence(String producer) {
-        return ask(open -> open.store().log().lastSequence(producer));
+        return ask(open -> open.appends().lastSequence(producer));
     }
 
     @Override

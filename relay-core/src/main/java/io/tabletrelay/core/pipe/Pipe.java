@@ -21,7 +21,8 @@ public interface Pipe {
     PipeName name();
 
     /**
-     * Appends all payloads or none.
+     * Appends all payloads or none. Without payloads nothing is stored, and the sequence counts as used up until the pipe is
+     * closed: then its producer may be asked for it, and answered so, again.
      *
      * @return completes when the events are durable at the pipe's level; fails with RelayException
      */
@@ -39,7 +40,7 @@ public interface Pipe {
     /** Where one event is. */
     CompletionStage<EventState> stateOf(long id);
 
-    /** The highest sequence stored for that producer; 0: none. */
+    /** The highest sequence of that producer that was stored, or used up by a publish without payloads; 0: none. */
     CompletionStage<Long> lastSequence(String producer);
 
     /** Up to {@code limit} dead letters with numbers above {@code after}, oldest first. */

@@ -10,15 +10,23 @@ final class PipeFailure extends RelayException {
     @Serial
     private static final long serialVersionUID = 1L;
 
-    private PipeFailure(String message, Throwable cause) {
-        super(ErrorCode.PIPE_FAILED, message, cause);
+    private PipeFailure(ErrorCode code, String message, Throwable cause) {
+        super(code, message, cause);
     }
 
     /** Wraps what was thrown, unless it is such a failure already. */
     static PipeFailure of(PipeName pipe, String what, Throwable cause) {
         return cause instanceof PipeFailure failure
                 ? failure
-                : new PipeFailure("pipe failed: pipe=" + pipe + ", " + what + ": " + describe(cause), cause);
+                : new PipeFailure(
+                        code(cause), "pipe failed: pipe=" + pipe + ", " + what + ": " + describe(cause), cause);
+    }
+
+    /** A full disk keeps its name: what helps is another thing. */
+    private static ErrorCode code(Throwable cause) {
+        return cause instanceof RelayException known && known.code() == ErrorCode.STORAGE_FULL
+                ? ErrorCode.STORAGE_FULL
+                : ErrorCode.PIPE_FAILED;
     }
 
     private static String describe(Throwable cause) {

@@ -65,6 +65,7 @@ final class TransferLoop implements ConsumerLine.Listener {
     private long flushAgainAtNanos;
     private boolean stopping;
     private String reason = "";
+    private ErrorCode failureCode = ErrorCode.PIPE_FAILED;
     private @Nullable OpenPipe open;
     private long retryNanos = FIRST_RETRY_NANOS;
     private long retryAtNanos;
@@ -248,6 +249,7 @@ final class TransferLoop implements ConsumerLine.Listener {
         state = State.FAILED;
         opening = null;
         reason = failure.reason();
+        failureCode = failure.code();
         retryAtNanos = now() + retryNanos;
         retryNanos = Math.min(retryNanos * 2, LONGEST_RETRY_NANOS);
         OpenPipe current = open;
@@ -353,7 +355,7 @@ final class TransferLoop implements ConsumerLine.Listener {
         return stopping
                 ? new RelayException(
                         ErrorCode.STOPPING, "relay is stopping: pipe=" + name + "; publish again when it is back")
-                : new RelayException(ErrorCode.PIPE_FAILED, reason + "; publish again later");
+                : new RelayException(failureCode, reason + "; publish again later");
     }
 
     private long now() {

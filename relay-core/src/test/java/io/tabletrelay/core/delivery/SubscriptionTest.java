@@ -435,6 +435,7 @@ class SubscriptionTest {
             assertThat(sink.ids).hasSize(connections < 3 ? 10 : 1);
             subscription.detach(true);
             subscription.upkeep();
+            nowNanos += 100 * SECOND;
             connections++;
         }
 
@@ -443,6 +444,25 @@ class SubscriptionTest {
         turn();
         assertThat(sink.ids).hasSize(10).startsWith(2L);
         assertThat(subscription.stateOf(2).failedDeliveries()).isZero();
+    }
+
+    @Test
+    void aFlappingConsumerDoesNotUseUpAnEventInSeconds() {
+        maxDeliveries = 20;
+        restart();
+        appendNumbers(1, 1);
+        int connects = 0;
+        while (subscription.floor() < 1) {
+            bind();
+            turn();
+            subscription.detach(true);
+            subscription.upkeep();
+            nowNanos += SECOND / 50;
+            connects++;
+        }
+
+        assertThat(nowNanos).isGreaterThan(10 * 60 * SECOND);
+        assertThat(connects).isGreaterThan(1_000);
     }
 
     @Test

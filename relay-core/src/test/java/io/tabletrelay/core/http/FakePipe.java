@@ -104,7 +104,9 @@ public final class FakePipe implements Pipe {
         payloads.forEach(payload -> stored.add(
                 StandardCharsets.UTF_8.decode(payload.bytes().duplicate()).toString()));
         CompletableFuture<Appended> result = new CompletableFuture<>();
-        Appended appended = new Appended(firstId, stored.size(), false, Durability.PROCESS);
+        Appended appended = payloads.isEmpty()
+                ? new Appended(0, 0, false, Durability.PROCESS)
+                : new Appended(firstId, stored.size(), false, Durability.PROCESS);
         if (holding) {
             heldUp.add(() -> result.complete(appended));
         } else {

@@ -53,6 +53,7 @@ class TransferLoopTest {
     private TransferLoop loop;
     private long nowNanos;
     private int brokenOpens;
+    private boolean full;
     private boolean openedTwice;
 
     TransferLoopTest(@TempDir Path folder) {
@@ -81,6 +82,9 @@ class TransferLoopTest {
                 PIPE,
                 () -> {
                     openedTwice |= loop.status().state().equals("OPEN");
+                    if (full) {
+                        throw new StoreException(ErrorCode.STORAGE_FULL, "no space left on device");
+                    }
                     if (brokenOpens > 0) {
                         brokenOpens--;
                         throw new StoreException(ErrorCode.PIPE_FAILED, "disk is on fire");
@@ -115,7 +119,8 @@ class TransferLoopTest {
             payloads.add(new Payload("text/plain", Map.of(), ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8))));
         }
         CompletableFuture<Appended> result = new CompletableFuture<>();
-        loop.append(new Appends.Waiting(new EventGroup(payloads, sequence, 0), result));
+        loop.append(new Appends.Waiting(
+                payloads.isEmpty() ? null : new EventGroup(payloads, sequence, 0), sequence, result));
         return result;
     }
 
@@ -249,6 +254,20 @@ class TransferLoopTest {
     }
 
     @Test
+    void aPublishWithoutEventsUsesUpItsSequence() {
+        CompletableFuture<Appended> first = publish(new ProducerSequence("x", 1), "a");
+        CompletableFuture<Appended> nothing = publish(new ProducerSequence("x", 2));
+        CompletableFuture<Appended> third = publish(new ProducerSequence("x", 3), "c");
+        CompletableFuture<Appended> early = publish(new ProducerSequence("x", 5));
+        settle();
+
+        assertThat(first.join().lastId()).isEqualTo(1);
+        assertThat(nothing.join().lastId()).isZero();
+        assertThat(third.join().lastId()).isEqualTo(2);
+        assertThat(refusal(early)).isEqualTo(ErrorCode.OUT_OF_SEQUENCE);
+    }
+
+    @Test
     void aFullPipeRefusesAndAcceptsAgainWhenItsBacklogHasShrunk() {
         StoreConfig defaults = StoreConfig.DEFAULT;
         loop = loop(
@@ -289,6 +308,16 @@ class TransferLoopTest {
         assertThat(loop.status().state()).isEqualTo("OPEN");
         assertThat(sink.said).containsExactly("bound");
         assertThat(sink.payloads).containsExactly("c");
+    }
+
+    @Test
+    void aPipeThatCannotBeMadeOnAFullDiskSaysSo() {
+        full = true;
+        CompletableFuture<Appended> before = publish(null, "a");
+        settle();
+
+        assertThat(refusal(before)).isEqualTo(ErrorCode.STORAGE_FULL);
+        assertThat(refusal(publish(null, "b"))).isEqualTo(ErrorCode.STORAGE_FULL);
     }
 
     @Test
