@@ -60,7 +60,9 @@ public final class DeadLetters {
      */
     public void settleIn(SettledIds settled) {
         try (EventTailer tailer = log.openTailer()) {
-            for (EventTailer.Step step = tailer.next(); step != EventTailer.Step.END; step = tailer.next()) {
+            for (EventTailer.Step step = tailer.nextOpened();
+                    step != EventTailer.Step.END;
+                    step = tailer.nextOpened()) {
                 long eventId = step == EventTailer.Step.EVENT ? longHeader(tailer.headers(), EVENT_ID) : 0;
                 if (eventId > settled.floor() && eventId <= settled.deliveredUpTo()) {
                     settled.settle(eventId);
@@ -75,7 +77,7 @@ public final class DeadLetters {
         try (EventTailer tailer = log.openTailer()) {
             tailer.moveTo(Math.max(after + 1, log.firstId()));
             while (letters.size() < limit) {
-                EventTailer.Step step = tailer.next();
+                EventTailer.Step step = tailer.nextOpened();
                 if (step == EventTailer.Step.END) {
                     break;
                 }

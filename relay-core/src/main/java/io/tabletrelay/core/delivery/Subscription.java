@@ -33,8 +33,8 @@ public final class Subscription implements AutoCloseable {
     private final AttemptJournal attempts;
     private final GivingUp givingUp;
     private final SettledIdsGrowth growth;
-    private final EventTailer newEvents;
-    private final EventTailer redeliveries;
+    private final EventReader newEvents;
+    private final EventReader redeliveries;
     private final InFlightWindow window = new InFlightWindow();
     private final RedeliverySchedule schedule = new RedeliverySchedule();
     /** Timed out and still at the consumer, as far as we know: each keeps its slot of the window. */
@@ -50,7 +50,6 @@ public final class Subscription implements AutoCloseable {
 
     private @Nullable Consumer consumer;
     private long cursor;
-    private long newEventsAt;
     /** From the cursor up to here nothing can be read. */
     private long lostUpTo;
 
@@ -74,8 +73,8 @@ public final class Subscription implements AutoCloseable {
         this.clock = context.clock();
         this.growth = new SettledIdsGrowth(settled, diskTasks, nanoTime);
         this.givingUp = new GivingUp(deadLetters, diskTasks, this::gaveUp, nanoTime, clock);
-        this.newEvents = log.openTailer();
-        this.redeliveries = log.openTailer();
+        this.newEvents = new EventReader(log.openTailer(), diskTasks);
+        this.redeliveries = new EventReader(log.openTailer(), diskTasks);
         this.windowEvents = config.windowEvents();
         this.maxDeliveries = config.redelivery().maxDeliveries();
         this.ackTimeoutNanos = config.redelivery().ackTimeout().toNanos();
@@ -290,25 +289,32 @@ public final class Subscription implements AutoCloseable {
     }
 
     /**
-     * Counts a failed delivery of an event in the schedule: it goes again after the wait, or is given up. While too many dead
-     * letters wait for the disk it goes again though its deliveries are used up.
+     * Counts a failed delivery of an event in the schedule: it goes again after the wait, or is given up. While that cannot be,
+     * since too many dead letters wait for the disk or its segment is not open, it goes again though its deliveries are used up.
      */
     private void failed(long id, String reason, long waitNanos) {
         int failures = failures(id) + 1;
         attempts.record(id, failures, clock.millis() + waitNanos / 1_000_000, reason);
-        if (maxDeliveries > 0 && failures >= maxDeliveries && !givingUp.isFull()) {
-            schedule.remove(id);
-            timedOut.remove(id);
-            redeliveries.moveTo(id);
-            if (redeliveries.next() == EventTailer.Step.EVENT) {
-                givingUp.event(redeliveries, failures, reason);
-            } else {
-                givingUp.damaged(id);
-            }
-        } else if (waitNanos > 0) {
+        boolean usedUp = maxDeliveries > 0 && failures >= maxDeliveries;
+        if (!(usedUp && giveUp(id, failures, reason)) && waitNanos > 0) {
             schedule.remove(id);
             schedule.at(nanoTime.getAsLong() + waitNanos, id);
         }
+    }
+
+    private boolean giveUp(long id, int failures, String reason) {
+        EventTailer.Step step = givingUp.isFull() ? EventTailer.Step.OPENING : redeliveries.read(id);
+        if (step == EventTailer.Step.OPENING) {
+            return false;
+        }
+        schedule.remove(id);
+        timedOut.remove(id);
+        if (step == EventTailer.Step.EVENT) {
+            givingUp.event(redeliveries.found(), failures, reason);
+        } else {
+            givingUp.damaged(id);
+        }
+        return true;
     }
 
     private int failures(long id) {
@@ -328,14 +334,17 @@ public final class Subscription implements AutoCloseable {
             if (again == 0) {
                 return credit() > 0 ? nextNewEvent() : null;
             }
+            EventTailer.Step step = redeliveries.read(again);
+            if (step == EventTailer.Step.OPENING) {
+                return null;
+            }
             schedule.remove(again);
             RedeliveryReason reason = timedOut.remove(again)
                     ? RedeliveryReason.ACK_TIMEOUT
                     : failures(again) > 0 ? RedeliveryReason.NACK : RedeliveryReason.CONNECTION_LOST;
-            redeliveries.moveTo(again);
-            if (redeliveries.next() == EventTailer.Step.EVENT) {
+            if (step == EventTailer.Step.EVENT) {
                 metrics.redelivered(1, reason);
-                return redeliveries;
+                return redeliveries.found();
             }
             givingUp.damaged(again);
         }
@@ -355,25 +364,18 @@ public final class Subscription implements AutoCloseable {
                 givingUp.damaged(cursor);
                 continue;
             }
-            if (newEventsAt != cursor) {
-                newEvents.moveTo(cursor);
-            }
-            switch (newEvents.next()) {
-                case END -> {
+            switch (newEvents.read(cursor)) {
+                case END, OPENING -> {
                     return null;
                 }
                 case EVENT -> {
-                    cursor = newEvents.id() + 1;
-                    newEventsAt = cursor;
-                    if (newEvents.id() <= settled.deliveredUpTo()) {
+                    if (cursor <= settled.deliveredUpTo()) {
                         metrics.redelivered(1, RedeliveryReason.RESTART);
                     }
-                    return newEvents;
+                    cursor++;
+                    return newEvents.found();
                 }
-                case DAMAGED -> {
-                    lostUpTo = newEvents.lastId();
-                    newEventsAt = lostUpTo + 1;
-                }
+                case DAMAGED -> lostUpTo = newEvents.found().lastId();
             }
         }
     }

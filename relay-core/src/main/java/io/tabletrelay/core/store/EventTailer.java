@@ -17,7 +17,9 @@ public interface EventTailer extends AutoCloseable {
         /** Ids {@link #id} to {@link #lastId} should be there and cannot be read; the next step goes on behind them. */
         DAMAGED,
         /** Nothing more that is durable, for now. */
-        END
+        END,
+        /** The next event's segment is not open: {@link #open} first, then step again. */
+        OPENING
     }
 
     /** The next step reads the first event from this id on. */
@@ -25,6 +27,19 @@ public interface EventTailer extends AutoCloseable {
 
     /** Goes one event further, past void ids. */
     Step next();
+
+    /** Opens the segment of the next event. I/O thread; nothing else may be called meanwhile. */
+    void open();
+
+    /** The same as {@link #next}, but opens what must be opened. I/O thread. */
+    default Step nextOpened() {
+        Step step = next();
+        while (step == Step.OPENING) {
+            open();
+            step = next();
+        }
+        return step;
+    }
 
     /** The event's id; after DAMAGED the first id lost. */
     long id();

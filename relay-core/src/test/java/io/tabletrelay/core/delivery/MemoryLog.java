@@ -25,6 +25,7 @@ final class MemoryLog implements EventLog {
     private final Set<Long> damaged = new HashSet<>();
     private long last;
     boolean full;
+    boolean cold;
 
     void append(String... texts) {
         for (String text : texts) {
@@ -145,7 +146,15 @@ final class MemoryLog implements EventLog {
         }
 
         @Override
+        public void open() {
+            cold = false;
+        }
+
+        @Override
         public Step next() {
+            if (cold) {
+                return Step.OPENING;
+            }
             id = skipVoid(next);
             if (id > last) {
                 next = id;

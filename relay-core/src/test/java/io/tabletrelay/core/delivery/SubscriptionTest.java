@@ -555,6 +555,26 @@ class SubscriptionTest {
     }
 
     @Test
+    void aSegmentIsOpenedFirstAndTheNextTurnDelivers() {
+        appendNumbers(1, 3);
+        bind();
+        log.cold = true;
+        turn();
+        assertThat(sink.ids).isEmpty();
+        turn();
+        assertThat(sink.ids).containsExactly(1L, 2L, 3L);
+
+        subscription.detach(true);
+        bind();
+        log.cold = true;
+        turn();
+        assertThat(sink.ids).isEmpty();
+        assertThat(subscription.waiting()).isEqualTo(3);
+        turn();
+        assertThat(sink.ids).containsExactly(1L, 2L, 3L);
+    }
+
+    @Test
     void theRingGrowsWithTheSpreadBetweenTheOldestUnsettledAndTheNewest() {
         appendNumbers(1, 60_000);
         bind();

@@ -46,6 +46,9 @@ final class ChronicleEventTailer implements EventTailer {
             }
             current = enter(log.segmentOf(nextId));
         }
+        if (cursor == null && !enterIfOpen(current)) {
+            return Step.OPENING;
+        }
         long foundId = foundId(current);
         firstFoundId = nextId;
         recordIsNext = foundId > nextId;
@@ -105,13 +108,30 @@ final class ChronicleEventTailer implements EventTailer {
         return cursor == null ? -1 : cursor.read(nextId, current.lastId());
     }
 
+    @Override
+    public void open() {
+        Segment current = segment;
+        if (current != null && cursor == null) {
+            cursor = new SegmentCursor(current, record);
+        }
+    }
+
     private Segment enter(Segment next) {
         if (next != segment) {
             leave();
             segment = next;
-            cursor = new SegmentCursor(next, record);
         }
         return next;
+    }
+
+    /** A segment that somebody has open is entered without touching the disk. */
+    private boolean enterIfOpen(Segment next) {
+        SegmentQueue queue = next.queue();
+        if (queue != null && !queue.isOpen()) {
+            return false;
+        }
+        cursor = new SegmentCursor(next, record);
+        return true;
     }
 
     private void leave() {

@@ -42,6 +42,10 @@ final class SegmentQueue {
         return new SegmentQueue(folder, limits, false);
     }
 
+    synchronized boolean isOpen() {
+        return queue != null;
+    }
+
     /** Opens the queue if it is closed; pair it with {@link #release}. */
     synchronized SingleChronicleQueue acquire() {
         SingleChronicleQueue open = queue;

@@ -54,13 +54,13 @@ class ChronicleEventLogTest {
         test.reopen();
 
         try (EventTailer tailer = test.log.openTailer()) {
-            assertThat(tailer.next()).isEqualTo(Step.EVENT);
+            assertThat(tailer.nextOpened()).isEqualTo(Step.EVENT);
             assertThat(tailer.id()).isEqualTo(1);
             assertThat(tailer.payload()).isEqualTo(ByteBuffer.wrap(bytes));
             assertThat(tailer.contentType()).isEqualTo("x/y");
             assertThat(tailer.headers()).isEqualTo(payload.headers());
             assertThat(tailer.appendedAtMillis()).isEqualTo(42);
-            assertThat(tailer.next()).isEqualTo(Step.END);
+            assertThat(tailer.nextOpened()).isEqualTo(Step.END);
         }
     }
 
@@ -79,9 +79,32 @@ class ChronicleEventLogTest {
     }
 
     @Test
+    void anOlderSegmentIsOpenedOnlyWhereItMayBlock() {
+        test.append("a", "b");
+        test.reopen();
+        test.append("c");
+
+        try (EventTailer tailer = test.log.openTailer()) {
+            assertThat(tailer.next()).isEqualTo(Step.OPENING);
+            assertThat(tailer.next()).isEqualTo(Step.OPENING);
+            tailer.open();
+            assertThat(tailer.next()).isEqualTo(Step.EVENT);
+            assertThat(tailer.id()).isEqualTo(1);
+            tailer.moveTo(3); // in the segment that is written, which is open
+            assertThat(tailer.next()).isEqualTo(Step.EVENT);
+            assertThat(tailer.id()).isEqualTo(3);
+            tailer.moveTo(2);
+            assertThat(tailer.next()).isEqualTo(Step.OPENING);
+            tailer.open();
+            assertThat(tailer.next()).isEqualTo(Step.EVENT);
+            assertThat(tailer.id()).isEqualTo(2);
+        }
+    }
+
+    @Test
     void aTailerSeesWhatIsAppendedAfterItReachedTheEnd() {
         try (EventTailer tailer = test.log.openTailer()) {
-            assertThat(tailer.next()).isEqualTo(Step.END);
+            assertThat(tailer.nextOpened()).isEqualTo(Step.END);
 
             test.append("a");
 

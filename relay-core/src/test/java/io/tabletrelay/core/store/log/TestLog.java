@@ -111,7 +111,7 @@ final class TestLog implements AutoCloseable {
     static Read readAll(EventTailer tailer) {
         Read read = new Read(new TreeMap<>(), new ArrayList<>());
         while (true) {
-            switch (tailer.next()) {
+            switch (tailer.nextOpened()) {
                 case EVENT ->
                     read.events()
                             .put(
@@ -120,7 +120,7 @@ final class TestLog implements AutoCloseable {
                                             .decode(tailer.payload())
                                             .toString());
                 case DAMAGED -> read.damaged().add(new IdRange(tailer.id(), tailer.lastId()));
-                case END -> {
+                case END, OPENING -> {
                     return read;
                 }
             }
