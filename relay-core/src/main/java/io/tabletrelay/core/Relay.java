@@ -13,6 +13,7 @@ import io.tabletrelay.core.plugin.SerializerRegistry;
 import io.tabletrelay.core.server.RelayServer;
 import io.tabletrelay.core.store.folder.BootId;
 import io.tabletrelay.core.store.folder.DataDirectory;
+import io.tabletrelay.core.store.log.EventLogs;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -47,6 +48,7 @@ public final class Relay implements AutoCloseable {
 
     private Relay(RelayConfig config) {
         this.config = config;
+        EventLogs.prepare();
         try {
             DataDirectory directory = DataDirectory.open(config.dataDirectory(), Clock.systemUTC(), BootId::current);
             closers.push(directory::close);

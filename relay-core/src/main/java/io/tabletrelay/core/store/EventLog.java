@@ -46,14 +46,16 @@ public interface EventLog extends AutoCloseable {
      * Makes room for the group: starts a segment, allocates space, raises the id mark. The transfer thread must not append
      * meanwhile. I/O thread.
      *
-     * @throws StoreException with STORAGE_FULL, PIPE_FULL or TOO_LARGE when there cannot be room; nothing has changed then
+     * @throws StoreException with STORAGE_FULL, PIPE_FULL, TOO_LARGE or, for want of memory, BUSY when there cannot be room;
+     *     nothing has changed then
      */
     void makeRoomFor(EventGroup group);
 
     /**
      * Appends the group and returns its first id; the others follow it. Needs room, see {@link #hasRoomFor}.
      *
-     * @throws StoreException if the log is damaged; it takes no further appends then
+     * @throws StoreException with BUSY if there is no memory for a buffer, and nothing has changed then; otherwise the log takes
+     *     no further appends
      */
     long append(EventGroup group);
 

@@ -4,7 +4,8 @@ import java.nio.ByteBuffer;
 import java.util.Map;
 
 /**
- * Reads a log forward. It stands on one event at a time; what its accessors return is overwritten by the next step.
+ * Reads a log forward. It stands on one event at a time; what its accessors return is good until its next step, and not
+ * longer than until the caller's turn ends: the thread's next append or step of another tailer may overwrite it.
  *
  * <p>Threading: confined to the thread that uses it: the pipe's transfer thread, for dead letters an I/O task. Closed by an
  * I/O task while nobody reads.
@@ -25,7 +26,12 @@ public interface EventTailer extends AutoCloseable {
     /** The next step reads the first event from this id on. */
     void moveTo(long id);
 
-    /** Goes one event further, past void ids. */
+    /**
+     * Goes one event further, past void ids.
+     *
+     * @throws StoreException if the event cannot be read now, whatever is in the file (no memory, no file handle); the tailer
+     *     stands where it stood
+     */
     Step next();
 
     /** Opens the segment of the next event. I/O thread; nothing else may be called meanwhile. */

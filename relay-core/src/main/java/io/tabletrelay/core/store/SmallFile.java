@@ -89,10 +89,13 @@ public final class SmallFile {
         String reason = String.valueOf(cause.getMessage());
         String lower = reason.toLowerCase(Locale.ROOT);
         boolean full = lower.contains("no space left") || lower.contains("quota exceeded");
+        String otherwise = lower.contains("too many open files")
+                ? "; raise the limit of open files (ulimit -n)"
+                : "; check the disk and the file's permissions";
         return new StoreException(
                 full ? ErrorCode.STORAGE_FULL : ErrorCode.PIPE_FAILED,
                 what + ": path=" + file + ", error=" + cause.getClass().getSimpleName() + ", reason=" + reason
-                        + (full ? "; free space on that disk" : "; check the disk and the file's permissions"),
+                        + (full ? "; free space on that disk" : otherwise),
                 cause);
     }
 }

@@ -3,6 +3,7 @@ package io.tabletrelay.core.store;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -24,9 +25,22 @@ public final class ChildJvm implements AutoCloseable {
     }
 
     public static ChildJvm start(Class<?> main, String... arguments) throws IOException {
+        return start(List.of(), main, arguments);
+    }
+
+    /** What Chronicle needs of a JVM, as this one was given it. */
+    public static List<String> moduleOptions() {
+        return ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
+                .filter(option -> option.startsWith("--add-"))
+                .toList();
+    }
+
+    public static ChildJvm start(List<String> options, Class<?> main, String... arguments) throws IOException {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx128m", "-cp"));
+        command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx128m"));
+        command.addAll(options);
+        command.add("-cp");
         command.add(System.getProperty("java.class.path"));
         command.add(main.getName());
         command.addAll(List.of(arguments));
@@ -38,6 +52,15 @@ public final class ChildJvm implements AutoCloseable {
     public String readLine() throws IOException {
         String line = output.readLine();
         return line == null ? "" : line;
+    }
+
+    /** What it printed last, once it has ended. */
+    public String lastLine() throws IOException {
+        String last = "";
+        for (String line = readLine(); !line.isEmpty(); line = readLine()) {
+            last = line;
+        }
+        return last;
     }
 
     public boolean isAlive() {

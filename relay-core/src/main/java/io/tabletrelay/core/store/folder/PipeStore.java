@@ -8,6 +8,7 @@ import io.tabletrelay.core.store.acks.SettledIds;
 import io.tabletrelay.core.store.log.EventLogs;
 import io.tabletrelay.core.store.log.IdMark;
 import io.tabletrelay.core.store.log.LogOrigin;
+import java.nio.file.Files;
 import java.time.InstantSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -36,8 +37,12 @@ public final class PipeStore implements AutoCloseable {
         this.attempts = attempts;
     }
 
-    /** Opens what is there and recovers it from whatever ended the last run. I/O thread. */
+    /**
+     * Opens what is there and recovers it from whatever ended the last run. The settled ids are there before the first event
+     * is, so that a pipe which has events and no such file has lost it. I/O thread.
+     */
     public static PipeStore open(PipeFolder folder, StoreConfig config, long maxAckSpread, InstantSource clock) {
+        boolean settledWereThere = Files.exists(folder.settledFile(SUBSCRIPTION));
         SettledIds settled = SettledIds.open(folder.settledFile(SUBSCRIPTION), 1, folder.idMark(), maxAckSpread);
         if (settled.damagedFile() != null) {
             logger.error(
@@ -60,6 +65,14 @@ public final class PipeStore implements AutoCloseable {
             LogOrigin deadLetters = new LogOrigin(folder.epoch(), 1, 0, false);
             EventLog deadLetterLog = EventLogs.open(
                     folder.deadLettersFolder(), pipe + " (dead letters)", deadLetters, IdMark.NONE, config, clock);
+            if (!settledWereThere && settled.damagedFile() == null && log.firstId() <= log.lastId()) {
+                logger.warn(
+                        "settled ids are gone, everything will be delivered again: pipe={}, file={}, events={} to {}",
+                        folder.name(),
+                        folder.settledFile(SUBSCRIPTION),
+                        log.firstId(),
+                        log.lastId());
+            }
             return new PipeStore(folder, log, deadLetterLog, settled, attempts);
         } catch (RuntimeException e) {
             log.close();

@@ -29,7 +29,6 @@ import org.slf4j.LoggerFactory;
  */
 final class ChronicleEventLog implements EventLog {
     private static final Logger LOG = LoggerFactory.getLogger(ChronicleEventLog.class);
-    private static final int FIRST_RECORD_BYTES = 4 << 10;
     private static final int FIRST_MARK_IDS = 64;
     private static final int MOST_MARK_IDS = 16 << 10;
 
@@ -43,14 +42,15 @@ final class ChronicleEventLog implements EventLog {
     private final long voidIds;
     private final long lastValidIdAtOpen;
 
-    private ByteBuffer recordBuffer = ByteBuffer.allocateDirect(FIRST_RECORD_BYTES);
-    private Bytes<ByteBuffer> recordBytes = wrap(recordBuffer);
+    private final ByteBuffer recordBuffer = ByteBuffer.allocateDirect(ThreadBuffer.OWN_BYTES);
+    private final Bytes<ByteBuffer> recordBytes = ThreadBuffer.wrap(recordBuffer);
     private volatile SegmentList segments;
     private volatile long lastId;
     private volatile long markedId;
     private volatile @Nullable SegmentWriter writer;
     private volatile @Nullable Throwable failure;
     private volatile boolean growthFailed;
+    private volatile @Nullable OutOfMemoryError shortage;
 
     private ChronicleEventLog(
             LogLimits limits,
@@ -139,7 +139,21 @@ final class ChronicleEventLog implements EventLog {
             return false;
         }
         long end = open.endAfter(recordBytes(group), group.size());
-        return lastId + group.size() <= markedId && end <= open.reservedBytes() && fitsSegment(end);
+        return lastId + group.size() <= markedId
+                && end <= open.reservedBytes()
+                && fitsSegment(end)
+                && hasBufferFor(group);
+    }
+
+    /** The buffer is this thread's, so that only here can it be made; {@link #makeRoomFor} says when there is none. */
+    private boolean hasBufferFor(EventGroup group) {
+        try {
+            ensureBuffer(group);
+            return true;
+        } catch (OutOfMemoryError e) {
+            shortage = e;
+            return false;
+        }
     }
 
     @Override
@@ -174,6 +188,19 @@ final class ChronicleEventLog implements EventLog {
         if (refusal != null) {
             throw refusal;
         }
+        OutOfMemoryError noBuffer = shortage;
+        shortage = null;
+        if (noBuffer != null) {
+            throw noMemoryFor(group, noBuffer);
+        }
+        try {
+            makeRoom(group);
+        } catch (OutOfMemoryError e) {
+            throw noMemoryFor(group, e);
+        }
+    }
+
+    private void makeRoom(EventGroup group) {
         long recordBytes = recordBytes(group);
         SegmentWriter open = writer;
         if (open == null || !fitsSegment(open.endAfter(recordBytes, group.size()))) {
@@ -193,27 +220,45 @@ final class ChronicleEventLog implements EventLog {
         if (failure != null || open == null) {
             throw failed();
         }
+        try {
+            ensureBuffer(group);
+        } catch (OutOfMemoryError e) {
+            throw noMemoryFor(group, e);
+        }
         long firstId = lastId + 1;
+        long last = firstId + group.size() - 1;
         try {
             for (int member = 1; member <= group.size(); member++) {
-                int size = RecordFormat.eventBytes(group.payloads().get(member - 1), group.sequence());
-                RecordFormat.writeEvent(bufferOf(size), firstId + member - 1, member, group, crc);
-                open.append(recordBytes, size);
+                appendMember(open, group, member, firstId + member - 1);
             }
+            newest().appendedUpTo(last);
+            lastId = last;
+            remember(group, new IdRange(firstId, last));
         } catch (Throwable e) {
             failure = e;
             throw failed();
         }
-        long last = firstId + group.size() - 1;
-        newest().appendedUpTo(last);
-        lastId = last;
+        return firstId;
+    }
+
+    private void appendMember(SegmentWriter open, EventGroup group, int member, long id) {
+        int size = RecordFormat.eventBytes(group.payloads().get(member - 1), group.sequence());
+        if (size <= recordBuffer.capacity()) {
+            RecordFormat.writeEvent(recordBuffer, id, member, group, crc);
+            open.append(recordBytes, size);
+        } else {
+            ThreadBuffer large = ThreadBuffer.take(this, size, limits.maxRecordBytes());
+            RecordFormat.writeEvent(large.bytes(), id, member, group, crc);
+            open.append(large.chronicleBytes(), size);
+        }
+    }
+
+    private void remember(EventGroup group, IdRange ids) {
         ProducerSequence sequence = group.sequence();
         if (sequence != null) {
-            IdRange ids = new IdRange(firstId, last);
             producers.stored(
                     new ProducerTable.Entry(sequence.producer(), sequence.sequence(), ids, group.appendedAtMillis()));
         }
-        return firstId;
     }
 
     @Override
@@ -316,21 +361,23 @@ final class ChronicleEventLog implements EventLog {
         markedId = raised;
     }
 
-    private ByteBuffer bufferOf(int size) {
-        if (size > recordBuffer.capacity()) {
-            recordBytes.releaseLast();
-            recordBuffer = ByteBuffer.allocateDirect(
-                    Math.min(limits.maxRecordBytes(), Math.max(size, 2 * recordBuffer.capacity())));
-            recordBytes = wrap(recordBuffer);
+    /** Throws OutOfMemoryError if this thread has no buffer for the group's largest record and gets none. */
+    private void ensureBuffer(EventGroup group) {
+        int largest = 0;
+        for (Payload payload : group.payloads()) {
+            largest = Math.max(largest, RecordFormat.eventBytes(payload, group.sequence()));
         }
-        return recordBuffer;
+        if (largest > recordBuffer.capacity()) {
+            ThreadBuffer.ensure(largest, limits.maxRecordBytes());
+        }
     }
 
-    /** A log is opened, used and closed on different threads, one after the other; Chronicle would refuse where Java's assertions are on. */
-    private static Bytes<ByteBuffer> wrap(ByteBuffer buffer) {
-        Bytes<ByteBuffer> bytes = Bytes.wrapForRead(buffer);
-        bytes.singleThreadedCheckDisabled(true);
-        return bytes;
+    private StoreException noMemoryFor(EventGroup group, OutOfMemoryError cause) {
+        return new StoreException(
+                ErrorCode.BUSY,
+                "event refused, not enough memory: pipe=%s, groupBytes=%d, reason=%s; retry when there is more"
+                        .formatted(limits.pipe(), recordBytes(group), cause.getMessage()),
+                cause);
     }
 
     private static long recordBytes(EventGroup group) {

@@ -102,7 +102,7 @@ final class ChronicleEventTailer implements EventTailer {
     }
 
     private long foundId(Segment current) {
-        if (recordIsNext) {
+        if (recordIsNext && record.isHeld()) {
             return nextId;
         }
         return cursor == null ? -1 : cursor.read(nextId, current.lastId());

@@ -43,7 +43,7 @@ final class DiskSpace {
         if (maxBytes > 0 && logBytes + moreBytes > maxBytes) {
             throw new StoreException(
                     ErrorCode.PIPE_FULL,
-                    "event refused: pipe=%s, logBytes=%d, limit=%d; retry when consumers have acked more"
+                    "event refused: pipe=%s, logBytes=%d, limit=%d; nothing is deleted from a pipe: raise max-bytes or publish to another pipe"
                             .formatted(limits.pipe(), logBytes, maxBytes));
         }
         long usable = usableBytes.getAsLong();

@@ -7,6 +7,7 @@ import io.tabletrelay.core.store.StoreException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.InstantSource;
+import net.openhft.chronicle.core.io.BackgroundResourceReleaser;
 
 /**
  * The way to an event log.
@@ -17,17 +18,26 @@ public final class EventLogs {
     private EventLogs() {}
 
     /**
+     * Loads what of Chronicle cannot be loaded while the process is stopping: a class of it adds a shutdown hook. Call it
+     * before anything is opened.
+     */
+    public static void prepare() {
+        ChronicleSettings.apply();
+        BackgroundResourceReleaser.releasePendingResources();
+    }
+
+    /**
      * Opens the log in that folder, which need not be there. Nothing is written before the first event. I/O thread.
      *
      * @param pipe the log's name in messages
-     * @throws StoreException if the folder cannot be read at all; damaged segments do not keep a log from opening
+     * @throws StoreException if the folder cannot be read at all, or not now; damaged segments do not keep a log from opening
      */
     public static EventLog open(
             Path folder, String pipe, LogOrigin origin, IdMark idMark, StoreConfig config, InstantSource clock) {
         try {
             return ChronicleEventLog.open(
                     folder, new LogLimits(pipe, config), origin, idMark, clock, DiskSpace.usableBytesOf(folder));
-        } catch (UncheckedIOException e) {
+        } catch (UncheckedIOException | OutOfMemoryError e) {
             throw new StoreException(
                     ErrorCode.PIPE_FAILED,
                     "log cannot be opened: pipe=%s, folder=%s, reason=%s".formatted(pipe, folder, e.getMessage()),

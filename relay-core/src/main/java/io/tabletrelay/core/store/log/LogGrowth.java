@@ -64,19 +64,44 @@ final class LogGrowth {
         space.check(logBytes, FOLDER_BYTES + SegmentFile.BIRTH_BYTES + LEAST_STEP_BYTES + recordBytes);
     }
 
+    /** The refusal for a file that could not be made or did not grow. */
     StoreException full(Throwable cause, long neededBytes) {
+        boolean noHandle = isTooManyFiles(cause);
         return new StoreException(
-                ErrorCode.STORAGE_FULL,
-                "event refused: pipe=%s, neededBytes=%d, reason=%s; free disk space"
-                        .formatted(limits.pipe(), neededBytes, cause.getMessage()),
+                noHandle ? ErrorCode.BUSY : ErrorCode.STORAGE_FULL,
+                "event refused: pipe=%s, neededBytes=%d, reason=%s; %s"
+                        .formatted(
+                                limits.pipe(),
+                                neededBytes,
+                                cause.getMessage(),
+                                noHandle
+                                        ? "raise the limit of open files (ulimit -n)"
+                                        : "check the disk and free space on it"),
                 cause);
     }
 
+    /** True for want of file handles, however deep Chronicle has wrapped it. */
+    static boolean isTooManyFiles(Throwable failure) {
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            if (String.valueOf(cause.getMessage()).contains("Too many open files")) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** What a segment takes on disk whose file has that many bytes allocated. */
+    static long diskBytes(long allocatedBytes) {
+        return allocatedBytes + FOLDER_BYTES;
+    }
+
+    /** Noted first: a kill may leave less allocated than is counted, never more. */
     private static void reserve(SegmentWriter writer, Segment segment, long end) throws IOException {
+        segment.folder().noteAllocated(end);
         try {
             writer.reserveUpTo(end);
         } finally {
-            segment.grownTo(writer.reservedBytes() + FOLDER_BYTES);
+            segment.grownTo(diskBytes(writer.reservedBytes()));
         }
     }
 

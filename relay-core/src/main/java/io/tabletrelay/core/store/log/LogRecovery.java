@@ -31,9 +31,9 @@ final class LogRecovery {
     private final long idMark;
     private final StoredRecord record;
 
-    /** A segment's folder, and what could be read of its header. */
+    /** A segment's folder, what could be read of its header, and what it is known to take on disk. */
     private record Found(
-            SegmentFolder folder, State state, @Nullable SegmentHeader header) {}
+            SegmentFolder folder, State state, @Nullable SegmentHeader header, long diskBytes) {}
 
     LogRecovery(Path log, LogLimits limits, LogOrigin origin, long idMark) {
         this.log = log;
@@ -79,7 +79,7 @@ final class LogRecovery {
         SegmentScan end = scan(newest, open, producers);
         long lastValidId = end.endIsKnown() ? end.lastValidId() : Math.max(end.lastValidId(), idMark);
         open.appendedUpTo(lastValidId);
-        open.grownTo(end.bytes());
+        open.grownTo(Math.max(end.bytes(), newest.diskBytes()));
         segments.add(open);
         return new RecoveredLog(
                 new SegmentList(segments),
@@ -128,7 +128,7 @@ final class LogRecovery {
         }
         boolean asBorn = header == null || (file != null && SegmentFile.isAsBorn(file, header));
         if (state == State.READABLE && header != null && asBorn) {
-            return new Found(folder, State.READABLE, header);
+            return new Found(folder, State.READABLE, header, diskBytes(folder));
         }
         LOG.error(
                 "segment is damaged: pipe={}, segment={}, state={}, header={}; what can be found in it is read",
@@ -136,17 +136,24 @@ final class LogRecovery {
                 folder.path(),
                 state,
                 header == null ? "lost" : "whole");
-        return new Found(folder, state == State.MISSING ? State.MISSING : State.SEARCHABLE, header);
+        State known = state == State.MISSING ? State.MISSING : State.SEARCHABLE;
+        return new Found(folder, known, header, diskBytes(folder));
+    }
+
+    /** 0: not known. */
+    private static long diskBytes(SegmentFolder folder) throws IOException {
+        long allocatedBytes = folder.allocatedBytes();
+        return allocatedBytes == 0 ? 0 : LogGrowth.diskBytes(allocatedBytes);
     }
 
     /** A segment that is not the newest: the one behind it knows how it ended. */
     private Segment sealed(Found found, Found next) {
         SegmentHeader after = next.header();
         long lastId = next.folder().firstId() - 1;
-        long bytes = 0;
+        long bytes = found.diskBytes();
         if (after != null) {
             lastId = Math.min(lastId, after.lastValidId());
-            bytes = after.previousBytes();
+            bytes = Math.max(bytes, after.previousBytes());
         }
         return segment(found, Math.max(lastId, found.folder().firstId() - 1), bytes);
     }

@@ -10,25 +10,32 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The last publish of each producer that said which it was: the 10,000 used last, for 7 days.
+ * The last publishes of each producer that said which they were: of the 10,000 producers used last, for 7 days. The last
+ * one outlives the segment it is in; of those before it up to {@value #PUBLISHES} are known while this log is open, and after
+ * an open those in the newest segment.
  *
  * <p>Threading: changed by the pipe's transfer thread; read by an I/O thread only while nothing is appended.
  */
 final class ProducerTable {
     static final int CAPACITY = 10_000;
+    static final int PUBLISHES = 64;
     static final long FORGOTTEN_AFTER_MILLIS = Duration.ofDays(7).toMillis();
 
     /** One producer's last stored publish. */
     record Entry(String producer, long sequence, IdRange ids, long lastUsedMillis) {}
 
-    /** Least recently used first: an entry is taken out and put back when it changes. */
-    private final Map<String, Entry> entries = new LinkedHashMap<>();
+    /** Least recently used first: a producer is taken out and put back when it publishes. */
+    private final Map<String, Producer> producers = new LinkedHashMap<>();
 
     void stored(Entry entry) {
-        entries.remove(entry.producer());
-        entries.put(entry.producer(), entry);
-        if (entries.size() > CAPACITY) {
-            Iterator<String> oldest = entries.keySet().iterator();
+        Producer producer = producers.remove(entry.producer());
+        if (producer == null) {
+            producer = new Producer(entry);
+        }
+        producer.stored(entry);
+        producers.put(entry.producer(), producer);
+        if (producers.size() > CAPACITY) {
+            Iterator<String> oldest = producers.keySet().iterator();
             oldest.next();
             oldest.remove();
         }
@@ -36,21 +43,68 @@ final class ProducerTable {
 
     /** The highest sequence stored for that producer; 0: none is remembered. */
     long lastSequence(String producer) {
-        Entry entry = entries.get(producer);
-        return entry == null ? 0 : entry.sequence();
+        Producer known = producers.get(producer);
+        return known == null ? 0 : known.last.sequence();
     }
 
-    /** The ids of this very publish, if it is its producer's last. */
+    /** The ids of this very publish, if it is one of its producer's last. */
     @Nullable
     IdRange idsOf(ProducerSequence sequence) {
-        Entry entry = entries.get(sequence.producer());
-        return entry != null && entry.sequence() == sequence.sequence() ? entry.ids() : null;
+        Producer producer = producers.get(sequence.producer());
+        return producer == null ? null : producer.idsOf(sequence.sequence());
     }
 
-    /** Those used in the last 7 days, least recently used first. */
+    /** The last publish of those used in the last 7 days, least recently used first. */
     List<Entry> remembered(long nowMillis) {
-        return entries.values().stream()
+        return producers.values().stream()
+                .map(producer -> producer.last)
                 .filter(entry -> entry.lastUsedMillis() > nowMillis - FORGOTTEN_AFTER_MILLIS)
                 .toList();
+    }
+
+    /** A producer's last publish, and the ids of the ones before it without a gap, in a ring that grows with them. */
+    private static final class Producer {
+        private Entry last;
+        private int known;
+        private long[] ids = new long[2];
+
+        Producer(Entry first) {
+            last = first;
+        }
+
+        void stored(Entry entry) {
+            if (known == 0 || entry.sequence() != last.sequence() + 1) {
+                known = 0;
+            } else if (known == ids.length / 2 && known < PUBLISHES) {
+                grow();
+            }
+            known = Math.min(known + 1, ids.length / 2);
+            last = entry;
+            int at = indexOf(entry.sequence(), ids);
+            ids[at] = entry.ids().first();
+            ids[at + 1] = entry.ids().last();
+        }
+
+        @Nullable
+        IdRange idsOf(long sequence) {
+            if (sequence > last.sequence() || sequence <= last.sequence() - known) {
+                return null;
+            }
+            int at = indexOf(sequence, ids);
+            return new IdRange(ids[at], ids[at + 1]);
+        }
+
+        private void grow() {
+            long[] larger = new long[2 * ids.length];
+            for (long sequence = last.sequence() - known + 1; sequence <= last.sequence(); sequence++) {
+                int from = indexOf(sequence, ids);
+                System.arraycopy(ids, from, larger, indexOf(sequence, larger), 2);
+            }
+            ids = larger;
+        }
+
+        private static int indexOf(long sequence, long[] ring) {
+            return 2 * (int) (sequence % (ring.length / 2));
+        }
     }
 }

@@ -1,8 +1,11 @@
 package io.tabletrelay.core.store.log;
 
+import io.tabletrelay.api.ErrorCode;
+import io.tabletrelay.core.store.StoreException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.util.Objects;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
 import net.openhft.chronicle.bytes.Bytes;
 import net.openhft.chronicle.core.Jvm;
 import net.openhft.chronicle.core.OS;
@@ -15,8 +18,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A place in one segment. Chronicle's index only says where to look: what is found there counts if its checksum and its id
- * say so, and whatever Chronicle throws over damaged bytes, undeclared exceptions and errors among it, means that nothing
- * was found.
+ * say so, and whatever Chronicle throws over damaged bytes, undeclared exceptions and errors among it, means that the file's
+ * bytes are searched without it. Only a search that came to its end says that an event is not there: one that could not be
+ * made (no memory, no file handle) is a StoreException.
  *
  * <p>Threading: confined to the thread that uses it.
  */
@@ -40,7 +44,11 @@ final class SegmentCursor implements AutoCloseable {
         this.queue = opened();
     }
 
-    /** Reads the next event from {@code id} on that can be read, up to {@code lastId}, and returns its id; -1 if there is none. */
+    /**
+     * Reads the next event from {@code id} on that can be read, up to {@code lastId}, and returns its id; -1 if there is none.
+     *
+     * @throws StoreException if that cannot be told, whatever is in the file
+     */
     long read(long id, long lastId) {
         if (nextFoundId != id) {
             boolean there = nextId == id || (tailer != null && moveTo(tailer, id)) || seek(id);
@@ -54,19 +62,49 @@ final class SegmentCursor implements AutoCloseable {
 
     private long find(long id, long lastId) {
         stopReading();
+        boolean goesOn = nextFoundId >= 0 && id >= nextFoundId;
+        nextFoundId = -1;
         try {
-            if (nextFoundId < 0 || id < nextFoundId) {
-                stopSearching();
-                search = new SegmentSearch(Objects.requireNonNull(folder.file()), record);
-            }
-            long found = Objects.requireNonNull(search).find(id, lastId);
+            long found = searched(goesOn).find(id, lastId);
             nextFoundId = found < 0 ? -1 : found + 1;
             return found;
-        } catch (Throwable e) {
-            unreadable(e);
-            nextFoundId = -1;
-            return -1;
+        } catch (IOException e) {
+            stopSearching();
+            if (SegmentFile.isLost(e)) {
+                LOG.error("file cannot be read to its end: segment={}", folder.path(), e);
+                return -1;
+            }
+            throw unsearchable(e);
+        } catch (StoreException e) {
+            stopSearching();
+            throw e;
+        } catch (RuntimeException | Error e) {
+            stopSearching();
+            throw unsearchable(e);
         }
+    }
+
+    private SegmentSearch searched(boolean goesOn) throws IOException {
+        SegmentSearch open = search;
+        if (goesOn && open != null) {
+            return open;
+        }
+        stopSearching();
+        Path file = folder.file();
+        if (file == null) {
+            throw new NoSuchFileException(folder.path().toString());
+        }
+        open = new SegmentSearch(file, record);
+        search = open;
+        return open;
+    }
+
+    private StoreException unsearchable(Throwable e) {
+        return new StoreException(
+                ErrorCode.PIPE_FAILED,
+                "segment cannot be read: segment=%s, error=%s, reason=%s"
+                        .formatted(folder.path(), e.getClass().getSimpleName(), e.getMessage()),
+                e);
     }
 
     @Override
@@ -155,6 +193,8 @@ final class SegmentCursor implements AutoCloseable {
             ByteBuffer target = record.prepare(bytes.readRemaining());
             copy(bytes, target);
             return true;
+        } catch (StoreException e) { // no memory: that is not Chronicle's word
+            throw e;
         } catch (Throwable e) {
             unreadable(e);
             return false;

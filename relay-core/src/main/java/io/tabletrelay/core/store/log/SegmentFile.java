@@ -2,11 +2,14 @@ package io.tabletrelay.core.store.log;
 
 import io.tabletrelay.core.store.log.SegmentFolder.State;
 import java.io.IOException;
+import java.io.Serial;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.Objects;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
@@ -36,6 +39,16 @@ final class SegmentFile {
     private static final int MOST_OWN_RECORDS = 8;
 
     private SegmentFile() {}
+
+    /** Chronicle's own records at the file's start are damaged. */
+    private static final class NoFirstRecordException extends IOException {
+        @Serial
+        private static final long serialVersionUID = 1L;
+
+        NoFirstRecordException() {
+            super("no first record");
+        }
+    }
 
     static State inspect(Path file, LogLimits limits) throws IOException {
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
@@ -86,8 +99,15 @@ final class SegmentFile {
         }
     }
 
-    /** The segment's first record, or null if it cannot be read. */
-    static @Nullable SegmentHeader header(Path file) {
+    /** True if bytes of the file are gone or its disk cannot read them; false if it only cannot be read now. */
+    static boolean isLost(IOException e) {
+        return e instanceof NoSuchFileException
+                || e instanceof NoFirstRecordException
+                || Objects.requireNonNullElse(e.getMessage(), "").contains("Input/output error");
+    }
+
+    /** The segment's first record, or null if it is damaged. */
+    static @Nullable SegmentHeader header(Path file) throws IOException {
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
             long position = firstRecordPosition(channel);
             int word = wordAt(channel, position);
@@ -98,7 +118,10 @@ final class SegmentFile {
             channel.read(record, position + Integer.BYTES);
             return SegmentHeader.parse(record.flip(), new CRC32C());
         } catch (IOException e) {
-            return null;
+            if (isLost(e)) {
+                return null;
+            }
+            throw e;
         }
     }
 
@@ -113,7 +136,7 @@ final class SegmentFile {
             position += Integer.BYTES + (word & LENGTH_BITS);
             position += -position & (Integer.BYTES - 1);
         }
-        throw new IOException("no first record");
+        throw new NoFirstRecordException();
     }
 
     /** 0 behind the file's end. */

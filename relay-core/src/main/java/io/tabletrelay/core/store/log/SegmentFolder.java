@@ -1,9 +1,13 @@
 package io.tabletrelay.core.store.log;
 
+import io.tabletrelay.core.store.SmallFile;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.Comparator;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -11,7 +15,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The folder of one segment, {@code <number>-<first id>}: a Chronicle queue of one file, and Chronicle's metadata. The
+ * The folder of one segment, {@code <number>-<first id>}: a Chronicle queue of one file, Chronicle's metadata, and two notes
+ * of ours, {@code born} (empty) and {@code allocated} (bytes of the file that are allocated, i64 big-endian). The
  * name says which ids are lost when nothing in the folder can be read.
  *
  * <p>Threading: immutable.
@@ -33,6 +38,7 @@ record SegmentFolder(Path path, int number, long firstId) {
     static final String SUFFIX = ".cq4";
 
     private static final String BORN = "born";
+    private static final String ALLOCATED = "allocated";
     private static final int CYCLE_SHIFT = 32;
     private static final Pattern NAME = Pattern.compile("(\\d{10})-(\\d{1,19})");
 
@@ -68,23 +74,45 @@ record SegmentFolder(Path path, int number, long firstId) {
         return Files.exists(path.resolve(BORN));
     }
 
+    /** Notes how much of the segment's file is allocated, which nobody could tell from the file, whose length says nothing. */
+    void noteAllocated(long bytes) throws IOException {
+        try (FileChannel channel =
+                FileChannel.open(path.resolve(ALLOCATED), StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+            SmallFile.writeFully(channel, ByteBuffer.allocate(Long.BYTES).putLong(0, bytes), 0);
+        }
+    }
+
+    /** What was noted last; 0 if nothing was, or nothing that can be true. */
+    long allocatedBytes() throws IOException {
+        Path file = file();
+        Path note = path.resolve(ALLOCATED);
+        if (file == null || !Files.exists(note) || Files.size(note) != Long.BYTES) {
+            return 0;
+        }
+        long bytes = ByteBuffer.wrap(Files.readAllBytes(note)).getLong();
+        return bytes <= Files.size(file) ? Math.max(0, bytes) : 0;
+    }
+
     /** Chronicle's index of the segment's record with that number, counted from 0, its header's. */
     long index(long sequence) {
         return ((long) number << CYCLE_SHIFT) + sequence;
     }
 
-    State inspect(LogLimits limits) {
+    State inspect(LogLimits limits) throws IOException {
         Path file = file();
         try {
             return file == null ? State.MISSING : SegmentFile.inspect(file, limits);
         } catch (IOException e) {
-            return State.MISSING;
+            if (SegmentFile.isLost(e)) {
+                return State.MISSING;
+            }
+            throw e;
         }
     }
 
-    /** The segment's first record, or null if it cannot be read or is another segment's. */
+    /** The segment's first record, or null if it is damaged or another segment's. */
     @Nullable
-    SegmentHeader header() {
+    SegmentHeader header() throws IOException {
         Path file = file();
         SegmentHeader header = file == null ? null : SegmentFile.header(file);
         return header != null && header.firstId() == firstId ? header : null;

@@ -2,6 +2,7 @@ package io.tabletrelay.core.store.log;
 
 import io.tabletrelay.core.store.IdRange;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -36,6 +37,7 @@ final class SegmentScan {
         lastWrittenId = lastReadId;
     }
 
+    /** Throws UncheckedIOException or StoreException if the file cannot be read now, whatever is in it. */
     void run() {
         Path file = segment.folder().file();
         if (file == null) {
@@ -50,6 +52,9 @@ final class SegmentScan {
                 take();
             }
         } catch (IOException e) {
+            if (!SegmentFile.isLost(e)) {
+                throw new UncheckedIOException(e);
+            }
             LOG.error("segment cannot be read: segment={}", segment.folder().path(), e);
         }
         lastWrittenId = Math.max(lastWrittenId, lastReadId);

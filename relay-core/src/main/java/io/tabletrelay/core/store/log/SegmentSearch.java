@@ -36,6 +36,19 @@ final class SegmentSearch implements AutoCloseable {
      * forward only.
      */
     long find(long firstId, long lastId) throws IOException {
+        long from = position + offset;
+        boolean mayBeOld = window.limit() > 0;
+        long found = scan(firstId, lastId);
+        if (found != firstId && mayBeOld) { // the window was filled before that event was appended
+            position = from;
+            offset = 0;
+            window.limit(0);
+            found = scan(firstId, lastId);
+        }
+        return found;
+    }
+
+    private long scan(long firstId, long lastId) throws IOException {
         while (firstId <= lastId && fill()) {
             for (; offset + LEAST_BYTES <= window.limit(); offset += Integer.BYTES) {
                 if (mayBeEvent(offset, firstId, lastId) && isEvent(offset, firstId, lastId)) {

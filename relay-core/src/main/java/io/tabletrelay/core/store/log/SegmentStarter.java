@@ -63,11 +63,17 @@ final class SegmentStarter {
         } catch (StoreException e) {
             abandon(folder, queue);
             throw e;
+        } catch (OutOfMemoryError e) { // the log takes it for what it is
+            abandon(folder, queue);
+            throw e;
         } catch (IOException | InternalError e) {
             abandon(folder, queue);
             throw growth.full(e, headerBytes + recordBytes);
         } catch (Throwable e) {
             abandon(folder, queue);
+            if (LogGrowth.isTooManyFiles(e)) {
+                throw growth.full(e, headerBytes + recordBytes);
+            }
             throw new StoreException(
                     ErrorCode.PIPE_FAILED,
                     "segment cannot be started: pipe=%s, segment=%s".formatted(limits.pipe(), folder.path()),

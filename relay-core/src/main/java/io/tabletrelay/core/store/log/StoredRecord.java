@@ -1,23 +1,28 @@
 package io.tabletrelay.core.store.log;
 
+import io.tabletrelay.api.ErrorCode;
+import io.tabletrelay.core.store.StoreException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.zip.CRC32C;
+import org.jspecify.annotations.Nullable;
 
 /**
- * One record read from a log, in a buffer that the next record overwrites.
+ * One record read from a log, in a buffer that the next record overwrites. A large one lies in its thread's buffer, where
+ * the next large record of any log overwrites it too.
  *
  * <p>Threading: confined to the thread that uses its cursor.
  */
 final class StoredRecord {
-    private static final int FIRST_BUFFER_BYTES = 4 << 10;
-
     private final CRC32C crc = new CRC32C();
     private final int maxBytes;
-    private ByteBuffer bytes = ByteBuffer.allocateDirect(FIRST_BUFFER_BYTES);
-    private ByteBuffer readOnly = bytes.asReadOnlyBuffer();
+    private final ByteBuffer own = ByteBuffer.allocateDirect(ThreadBuffer.OWN_BYTES);
+    private final ByteBuffer ownReadOnly = own.asReadOnlyBuffer();
+    private @Nullable ThreadBuffer lent;
+    private ByteBuffer bytes = own;
+    private ByteBuffer readOnly = ownReadOnly;
 
     StoredRecord(int maxBytes) {
         this.maxBytes = maxBytes;
@@ -27,16 +32,38 @@ final class StoredRecord {
         return size >= RecordFormat.EVENT_PREFIX_BYTES && size <= maxBytes;
     }
 
-    /** A buffer for that many bytes, to be filled from 0 to its limit; throws IllegalArgumentException if they are too many. */
+    /**
+     * A buffer for that many bytes, to be filled from 0 to its limit.
+     *
+     * @throws IllegalArgumentException if no record has so many bytes
+     * @throws StoreException if there is no memory for them, which says nothing about the record
+     */
     ByteBuffer prepare(long size) {
         if (!fits(size)) {
             throw new IllegalArgumentException("no record has this size: bytes=" + size + ", limit=" + maxBytes);
         }
-        if (size > bytes.capacity()) {
-            bytes = ByteBuffer.allocateDirect((int) Math.min(maxBytes, Math.max(size, 2L * bytes.capacity())));
-            readOnly = bytes.asReadOnlyBuffer();
-        }
+        use((int) size);
         return bytes.clear().limit((int) size);
+    }
+
+    /** False: what was read last may have been overwritten by another reader of this thread. */
+    boolean isHeld() {
+        return lent == null || lent.isHeldBy(this);
+    }
+
+    private void use(int size) {
+        try {
+            ThreadBuffer taken = size > own.capacity() ? ThreadBuffer.take(this, size, maxBytes) : null;
+            bytes = taken == null ? own : taken.bytes();
+            readOnly = taken == null ? ownReadOnly : taken.readOnly();
+            lent = taken;
+        } catch (OutOfMemoryError e) {
+            throw new StoreException(
+                    ErrorCode.PIPE_FAILED,
+                    "event cannot be read, not enough memory: recordBytes=%d, reason=%s"
+                            .formatted(size, e.getMessage()),
+                    e);
+        }
     }
 
     /** True for an event of a known version, whole and unharmed. */

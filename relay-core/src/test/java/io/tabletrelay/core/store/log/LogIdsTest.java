@@ -119,6 +119,33 @@ class LogIdsTest {
     }
 
     @Test
+    void anyOfAProducersLast64PublishesIsKnownByItsIds() {
+        for (int sequence = 1; sequence <= 100; sequence++) {
+            test.append(TestLog.group(new ProducerSequence("p", sequence), "a", "b"));
+        }
+
+        assertThat(test.log.idsOf(new ProducerSequence("p", 100))).isEqualTo(new IdRange(199, 200));
+        assertThat(test.log.idsOf(new ProducerSequence("p", 37))).isEqualTo(new IdRange(73, 74));
+        assertThat(test.log.idsOf(new ProducerSequence("p", 36))).isNull();
+        test.reopen();
+        assertThat(test.log.idsOf(new ProducerSequence("p", 37))).isEqualTo(new IdRange(73, 74));
+        test.append("a new segment remembers the last only");
+        test.reopen();
+        assertThat(test.log.idsOf(new ProducerSequence("p", 100))).isEqualTo(new IdRange(199, 200));
+        assertThat(test.log.idsOf(new ProducerSequence("p", 99))).isNull();
+    }
+
+    @Test
+    void aProducersPublishBeforeAGapIsForgotten() {
+        for (long sequence : new long[] {1, 2, 3, 7, 8, 8}) {
+            test.append(TestLog.group(new ProducerSequence("p", sequence), "a"));
+        }
+
+        assertThat(test.log.idsOf(new ProducerSequence("p", 8))).isEqualTo(new IdRange(6, 6));
+        assertThat(test.log.idsOf(new ProducerSequence("p", 3))).isNull();
+    }
+
+    @Test
     void aProducerIsForgottenAfterSevenDaysWithoutUse() {
         test.append(TestLog.group(new ProducerSequence("p", 4), "a"));
         test.reopen();

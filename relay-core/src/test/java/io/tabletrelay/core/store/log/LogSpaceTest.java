@@ -9,6 +9,7 @@ import io.tabletrelay.core.config.StoreConfig;
 import io.tabletrelay.core.store.EventGroup;
 import io.tabletrelay.core.store.EventTailer;
 import io.tabletrelay.core.store.StoreException;
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.List;
@@ -63,7 +64,8 @@ class LogSpaceTest {
                     .isInstanceOfSatisfying(
                             StoreException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.PIPE_FULL))
                     .hasMessageContaining("pipe=orders, logBytes=")
-                    .hasMessageContaining("limit=4194304");
+                    .hasMessageContaining("limit=4194304")
+                    .hasMessageEndingWith("raise max-bytes or publish to another pipe");
 
             long lastId = test.log.lastId();
             assertThat(test.log.diskBytes()).isBetween(3L << 20, 4L << 20);
@@ -71,6 +73,40 @@ class LogSpaceTest {
                     .isFalse();
             assertThat(test.readAll().events()).hasSize((int) lastId);
         }
+    }
+
+    /** Whether a kill or a close ended the segment: what was allocated ahead of its appends stays allocated. */
+    @Test
+    void whatWasAllocatedAheadIsCountedAfterAnOpen() {
+        try (TestLog test = new TestLog(folder, new StoreConfig(64 << 20, 4 << 20, 0, 0, 0))) {
+            long allocated = 0;
+            for (int i = 0; i < 3; i++) {
+                test.append(TestLog.bytes(2 << 20));
+                test.log.allocateAhead();
+                test.log.makeRoomFor(TestLog.bytes(4 << 20));
+                allocated = test.log.diskBytes();
+                assertThat(allocated).isGreaterThan((i + 1) * (6L << 20));
+
+                test.reopen();
+
+                assertThat(test.log.diskBytes()).isEqualTo(allocated);
+            }
+        }
+    }
+
+    @Test
+    void tooFewFileHandlesAreNotCalledAFullDisk() {
+        LogLimits limits = new LogLimits("orders", TestLog.SMALL);
+        LogGrowth growth = new LogGrowth(limits, new DiskSpace(limits, () -> 1 << 30));
+
+        StoreException refusal = growth.full(new IOException("/data/x: Too many open files"), 100);
+
+        assertThat(refusal.code()).isEqualTo(ErrorCode.BUSY);
+        assertThat(refusal)
+                .hasMessageContaining("raise the limit of open files")
+                .hasMessageNotContaining("disk");
+        assertThat(growth.full(new IOException("No space left on device"), 100).code())
+                .isEqualTo(ErrorCode.STORAGE_FULL);
     }
 
     @Test

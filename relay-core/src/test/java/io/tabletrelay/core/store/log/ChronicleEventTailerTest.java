@@ -1,0 +1,93 @@
+package io.tabletrelay.core.store.log;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import io.tabletrelay.core.store.EventTailer;
+import io.tabletrelay.core.store.IdRange;
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.slf4j.LoggerFactory;
+
+/** Readers of a damaged log, beside others. */
+class ChronicleEventTailerTest {
+    @TempDir
+    Path folder;
+
+    @BeforeEach
+    void beQuiet() {
+        logger().setLevel(Level.OFF);
+    }
+
+    @AfterEach
+    void speakAgain() {
+        logger().setLevel(null);
+    }
+
+    @Test
+    void eventsAppendedWhileASegmentIsSearchedAreFound() throws IOException {
+        try (TestLog test = new TestLog(folder);
+                EventTailer tailer = test.log.openTailer()) {
+            test.append("first");
+            test.append("damaged");
+            test.append("third");
+            damage(test.files().get(0), "damaged");
+            TestLog.Read before = TestLog.readAll(tailer);
+            assertThat(before.damaged()).containsExactly(new IdRange(2, 2));
+
+            for (int id = 4; id <= 10; id++) {
+                test.append("later");
+
+                assertThat(TestLog.readAll(tailer)).satisfies(read -> {
+                    assertThat(read.events()).containsValue("later");
+                    assertThat(read.damaged()).isEmpty();
+                });
+            }
+        }
+    }
+
+    /** Large events of all readers of a thread lie in the same buffer. */
+    @Test
+    void aLargeEventFoundBehindDamageIsItselfThoughAnotherWasReadMeanwhile() throws IOException {
+        try (TestLog test = new TestLog(folder.resolve("a"));
+                TestLog other = new TestLog(folder.resolve("b"));
+                EventTailer tailer = test.log.openTailer();
+                EventTailer another = other.log.openTailer()) {
+            test.append("damaged");
+            test.append("a".repeat(100_000));
+            other.append("b".repeat(100_000));
+            damage(test.files().get(0), "damaged");
+            assertThat(tailer.next()).isEqualTo(EventTailer.Step.DAMAGED);
+
+            assertThat(another.next()).isEqualTo(EventTailer.Step.EVENT);
+
+            assertThat(tailer.next()).isEqualTo(EventTailer.Step.EVENT);
+            assertThat(text(tailer.payload())).isEqualTo("a".repeat(100_000));
+        }
+    }
+
+    private static String text(ByteBuffer bytes) {
+        return StandardCharsets.UTF_8.decode(bytes).toString();
+    }
+
+    private static void damage(Path file, String payload) throws IOException {
+        int at = new String(Files.readAllBytes(file), StandardCharsets.ISO_8859_1).indexOf(payload);
+        try (RandomAccessFile open = new RandomAccessFile(file.toFile(), "rw")) {
+            open.seek(at);
+            open.write('?');
+        }
+    }
+
+    private static Logger logger() {
+        return (Logger) LoggerFactory.getLogger("io.tabletrelay.core.store");
+    }
+}
