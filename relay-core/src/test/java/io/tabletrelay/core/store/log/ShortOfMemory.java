@@ -53,7 +53,7 @@ final class ShortOfMemory {
         int events = 0;
         for (int i = 0; i < EVENTS; i++) {
             for (EventTailer tailer : tailers) {
-                events += tailer.next() == EventTailer.Step.EVENT
+                events += tailer.nextOpened() == EventTailer.Step.EVENT
                                 && tailer.payload().remaining() == EVENT_BYTES
                         ? 1
                         : 0;
