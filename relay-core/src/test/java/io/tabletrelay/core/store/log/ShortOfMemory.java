@@ -29,7 +29,7 @@ final class ShortOfMemory {
         } else {
             TestLog test = new TestLog(folder, CONFIG);
             EventTailer tailer = test.log.openTailer();
-            System.out.println(outcome(tailer::next) + " " + outcome(tailer::next) + " "
+            System.out.println(outcome(tailer::nextOpened) + " " + outcome(tailer::nextOpened) + " "
                     + outcome(() -> test.append(TestLog.bytes(EVENT_BYTES))) + " "
                     + outcome(() -> test.append("small")) + " " + outcome(() -> test.append("small")));
         }
