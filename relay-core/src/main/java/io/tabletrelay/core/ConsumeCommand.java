@@ -119,7 +119,7 @@ final class ConsumeCommand implements Callable<Integer> {
         }
         if (out.checkError()) {
             throw new CommandException(
-                    RelayMain.FAILED, "cannot print: standard output is closed; the last event is not acked");
+                    RelayMain.FAILED, "cannot print: standard output is closed or full; the last event is not acked");
         }
     }
 

@@ -15,6 +15,8 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.IVersionProvider;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParseResult;
+import picocli.CommandLine.RunLast;
 import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.Spec;
 
@@ -66,7 +68,8 @@ public final class RelayMain implements Runnable {
 
     /** Runs one command and ends the process with its exit code. */
     public static void main(String[] arguments) {
-        int exitCode = commandLine(System.getenv()).execute(arguments);
+        int exitCode =
+                commandLine(System.getenv()).setOut(StandardOutput.writer()).execute(arguments);
         System.exit(exitCode);
     }
 
@@ -77,6 +80,7 @@ public final class RelayMain implements Runnable {
         }
         return relay.setDefaultValueProvider(new EnvironmentDefaults(environment))
                 .setCaseInsensitiveEnumValuesAllowed(true)
+                .setExecutionStrategy(RelayMain::runAndPrint)
                 .setParameterExceptionHandler(RelayMain::misused)
                 .setExecutionExceptionHandler((e, command, parsed) -> failed(e, command.getErr()));
     }
@@ -84,6 +88,17 @@ public final class RelayMain implements Runnable {
     @Override
     public void run() {
         throw new ParameterException(spec.commandLine(), "no command given");
+    }
+
+    /** What a command printed is part of what it did: a result that nobody got is a failure. */
+    private static int runAndPrint(ParseResult parsed) {
+        int exitCode = new RunLast().execute(parsed);
+        CommandLine relay = parsed.commandSpec().commandLine();
+        if (!relay.getOut().checkError()) {
+            return exitCode;
+        }
+        relay.getErr().println("relay: cannot print the result: standard output is closed or full");
+        return exitCode == 0 ? FAILED : exitCode;
     }
 
     private static int misused(ParameterException e, String[] arguments) {

@@ -171,10 +171,12 @@ final class DemoCommand implements Callable<Integer> {
         }
     }
 
-    private void say(String line) {
+    private void say(String line) throws IOException {
         PrintWriter out = spec.commandLine().getOut();
         out.println("demo: " + line);
-        out.flush();
+        if (out.checkError()) {
+            throw new IOException("cannot print: standard output is closed or full; the demo has ended");
+        }
     }
 
     private @Nullable ProgressBar progressBar() {
