@@ -1,8 +1,10 @@
 package io.tabletrelay.core.http;
 
+import com.sun.management.UnixOperatingSystemMXBean;
 import io.tabletrelay.api.ErrorCode;
 import io.tabletrelay.api.RelayException;
 import io.tabletrelay.core.config.HttpConfig;
+import java.lang.management.ManagementFactory;
 import java.net.BindException;
 import java.time.Duration;
 import java.util.EnumSet;
@@ -28,6 +30,7 @@ public final class HttpEdge implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(HttpEdge.class);
     private static final int MAX_THREADS = 16;
     private static final int MAX_CONNECTIONS = 2_000;
+    private static final int OPEN_FILES_SHARE = 8;
     private static final int MAX_HEADER_BYTES = 16 << 10;
     private static final Duration IDLE_TIMEOUT = Duration.ofSeconds(30);
     /** A connection on which nothing is asked does not hold up a stop. */
@@ -56,8 +59,8 @@ public final class HttpEdge implements AutoCloseable {
         connector.setIdleTimeout(idleTimeout.toMillis());
         connector.setShutdownIdleTimeout(SHUTDOWN_IDLE_TIMEOUT.toMillis());
         server.addConnector(connector);
-        server.addBean(new NetworkConnectionLimit(MAX_CONNECTIONS, connector));
-        server.setErrorHandler(new ErrorAnswers());
+        server.addBean(new NetworkConnectionLimit(maxConnections(openFilesLimit()), connector));
+        server.setErrorHandler(new ErrorAnswers(MAX_HEADER_BYTES));
         server.setHandler(new GracefulHandler(new Router(relay, config.maxRequestBytes())));
     }
 
@@ -105,6 +108,27 @@ public final class HttpEdge implements AutoCloseable {
             }
         }
         return "cannot listen for http: address=" + address + ", error=" + failure;
+    }
+
+    /** An eighth of the open files at most: the others are for consumers, pipes and the JVM itself. */
+    static int maxConnections(long openFilesLimit) {
+        int fitting = (int) Math.max(1, Math.min(MAX_CONNECTIONS, openFilesLimit / OPEN_FILES_SHARE));
+        if (fitting < MAX_CONNECTIONS) {
+            log.warn(
+                    "fewer http connections are taken than usual: usual={}, taken={}, openFilesLimit={}; raise the limit of"
+                            + " open files (ulimit -n)",
+                    MAX_CONNECTIONS,
+                    fitting,
+                    openFilesLimit);
+        }
+        return fitting;
+    }
+
+    private static long openFilesLimit() {
+        long limit = ManagementFactory.getOperatingSystemMXBean() instanceof UnixOperatingSystemMXBean unix
+                ? unix.getMaxFileDescriptorCount()
+                : -1;
+        return limit < 0 ? Long.MAX_VALUE : limit;
     }
 
     private static HttpConfiguration configuration() {

@@ -91,6 +91,7 @@ record Problem(int status, Map<String, String> headers, Map<String, Object> body
             case HttpStatus.NOT_FOUND_404 -> "NOT_FOUND";
             case HttpStatus.METHOD_NOT_ALLOWED_405 -> "METHOD_NOT_ALLOWED";
             case HttpStatus.SERVICE_UNAVAILABLE_503 -> ErrorCode.STOPPING.name();
+            case HttpStatus.HTTP_VERSION_NOT_SUPPORTED_505 -> ErrorCode.BAD_REQUEST.name();
             default ->
                 (status < HttpStatus.INTERNAL_SERVER_ERROR_500 ? ErrorCode.BAD_REQUEST : ErrorCode.INTERNAL).name();
         };

@@ -12,6 +12,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import org.java_websocket.WebSocket;
 import org.java_websocket.WebSocketAdapter;
 import org.java_websocket.WebSocketImpl;
@@ -26,7 +27,7 @@ import org.slf4j.LoggerFactory;
 /**
  * The library's server on a socket that is bound already, with connections of our own making.
  *
- * <p>Threading: created, started and ended by {@link RelayServer}; the library's selector thread accepts, its worker
+ * <p>Threading: created, started and ended by {@link EdgePort}; the library's selector thread accepts, its worker
  * threads decode. Used once.
  */
 final class EdgeServer extends WebSocketServer {
@@ -35,15 +36,27 @@ final class EdgeServer extends WebSocketServer {
     private static final int THREAD_END_MILLIS = 5_000;
 
     private final Connection.Surroundings surroundings;
+    private final BooleanSupplier full;
+    private final BooleanSupplier stopping;
     private final Set<Connection> open = ConcurrentHashMap.newKeySet();
     private final CountDownLatch started = new CountDownLatch(1);
     private volatile @Nullable Exception startFailure;
-    private volatile boolean stopping;
+    private volatile @Nullable Thread selectorThread;
     private volatile boolean ending;
 
-    EdgeServer(ServerSocketChannel bound, Connection.Surroundings surroundings) {
+    /**
+     * @param full whether a socket more would be too many
+     * @param stopping whether handshakes are answered with 503
+     */
+    EdgeServer(
+            ServerSocketChannel bound,
+            Connection.Surroundings surroundings,
+            BooleanSupplier full,
+            BooleanSupplier stopping) {
         super(bound);
         this.surroundings = surroundings;
+        this.full = full;
+        this.stopping = stopping;
         setReuseAddr(true);
         setTcpNoDelay(true);
         setConnectionLostTimeout(0);
@@ -65,9 +78,10 @@ final class EdgeServer extends WebSocketServer {
         return startFailure;
     }
 
-    /** From now on handshakes are answered with 503. */
-    void refuseNewcomers() {
-        stopping = true;
+    /** False once the selector thread has ended: nobody serves its sockets any more. */
+    boolean running() {
+        Thread selecting = selectorThread;
+        return selecting != null && selecting.isAlive();
     }
 
     /** Cuts what is still open and ends all threads; the port is free when this returns. */
@@ -88,6 +102,7 @@ final class EdgeServer extends WebSocketServer {
 
     @Override
     public void onStart() {
+        selectorThread = Thread.currentThread();
         try {
             // A buffer for every worker at once: the library adds them one by one, and its selector thread waits for
             // them.
@@ -138,13 +153,13 @@ final class EdgeServer extends WebSocketServer {
 
         @Override
         public WebSocketImpl createWebSocket(WebSocketAdapter listener, List<Draft> drafts) {
-            return new EdgeSocket(listener, new EdgeDraft(() -> stopping, surroundings.events()));
+            return new EdgeSocket(listener, new EdgeDraft(stopping, surroundings.events()));
         }
 
         /** Throws, with the socket closed, if it cannot be kept: that is how the library lets a socket be refused. */
         @Override
         public ByteChannel wrapChannel(SocketChannel socketChannel, SelectionKey key) throws IOException {
-            if (ending || open.size() >= surroundings.config().maxConnections()) {
+            if (ending || full.getAsBoolean()) {
                 surroundings.events().connectionRefused();
                 socketChannel.close();
                 throw new IOException("socket not taken: open=" + open.size());

@@ -7,8 +7,6 @@ import io.tabletrelay.core.config.ServerConfig;
 import io.tabletrelay.core.pipe.Pipe;
 import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.net.StandardSocketOptions;
-import java.nio.channels.ServerSocketChannel;
 import java.time.Duration;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -29,7 +27,6 @@ import org.slf4j.LoggerFactory;
  */
 public final class RelayServer {
     private static final Logger LOG = LoggerFactory.getLogger(RelayServer.class);
-    private static final int BACKLOG = 1024;
     private static final long CLOSE_POLL_MILLIS = 5;
     private static final long MAX_TICK_MILLIS = 1_000;
     private static final long MIN_TICK_MILLIS = 10;
@@ -40,7 +37,7 @@ public final class RelayServer {
     private final Connection.Surroundings surroundings;
     private volatile @Nullable Running running;
 
-    private record Running(ServerSocketChannel listener, int port, EdgeServer edge, ScheduledExecutorService timer) {}
+    private record Running(EdgePort port, ScheduledExecutorService timer) {}
 
     /**
      * @param pipes gives the pipe of a name, made on first use; throws RelayException if there can be none
@@ -53,49 +50,18 @@ public final class RelayServer {
 
     /** Listens when this returns; throws RelayException with {@link ErrorCode#CANNOT_START} if it cannot. */
     public void start() {
-        ServerSocketChannel listener = listen();
-        EdgeServer edge = new EdgeServer(listener, surroundings);
-        try {
-            Exception failure = edge.startAndWait();
-            if (failure != null) {
-                throw failure;
-            }
-            int port = ((InetSocketAddress) listener.getLocalAddress()).getPort();
-            running = new Running(listener, port, edge, startTimer(edge));
-        } catch (Exception e) {
-            endThreads(edge);
-            closeQuietly(listener);
-            if (e instanceof InterruptedException) {
-                Thread.currentThread().interrupt();
-            }
-            throw cannotStart(e);
-        }
-    }
-
-    private ServerSocketChannel listen() {
-        ServerSocketChannel listener = null;
         try {
             InetSocketAddress address = new InetSocketAddress(config.host(), config.port());
             if (address.isUnresolved()) {
                 throw new IOException("unknown host");
             }
-            listener = ServerSocketChannel.open();
-            listener.setOption(StandardSocketOptions.SO_REUSEADDR, true);
-            listener.bind(address, BACKLOG);
-            return listener;
-        } catch (IOException e) {
-            closeQuietly(listener);
-            throw cannotStart(e);
-        }
-    }
-
-    private static void closeQuietly(@Nullable ServerSocketChannel listener) {
-        try {
-            if (listener != null) {
-                listener.close();
+            EdgePort port = new EdgePort(surroundings, address, OpenFiles.connections(config.maxConnections()));
+            running = new Running(port, startTimer(port));
+        } catch (Exception e) {
+            if (e instanceof InterruptedException) {
+                Thread.currentThread().interrupt();
             }
-        } catch (IOException e) {
-            LOG.debug("a socket that could not be bound could not be closed", e);
+            throw cannotStart(e);
         }
     }
 
@@ -108,7 +74,7 @@ public final class RelayServer {
                 cause);
     }
 
-    private ScheduledExecutorService startTimer(EdgeServer edge) {
+    private ScheduledExecutorService startTimer(EdgePort port) {
         ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor(task -> {
             Thread thread = Executors.defaultThreadFactory().newThread(task);
             thread.setName("ws-timer");
@@ -116,7 +82,7 @@ public final class RelayServer {
             return thread;
         });
         long tickMillis = tickMillis();
-        var unused = timer.scheduleWithFixedDelay(() -> tick(edge), tickMillis, tickMillis, TimeUnit.MILLISECONDS);
+        var unused = timer.scheduleWithFixedDelay(() -> tick(port), tickMillis, tickMillis, TimeUnit.MILLISECONDS);
         return timer;
     }
 
@@ -128,13 +94,18 @@ public final class RelayServer {
         return Math.max(MIN_TICK_MILLIS, Math.min(MAX_TICK_MILLIS, shortest / TICKS_PER_TIMEOUT));
     }
 
-    private void tick(EdgeServer edge) {
-        for (Connection connection : edge.open()) {
+    private void tick(EdgePort port) {
+        for (Connection connection : port.connections()) {
             try {
                 connection.tick(surroundings.nanoTime().getAsLong());
             } catch (Throwable t) { // errors too: the timer would never run again
                 LOG.error("a connection could not be looked after: peer={}", connection.peer(), t);
             }
+        }
+        try {
+            port.heal(surroundings.nanoTime().getAsLong());
+        } catch (Throwable t) { // errors too
+            LOG.error("the WebSocket port could not be looked after: port={}", port.port(), t);
         }
     }
 
@@ -144,22 +115,22 @@ public final class RelayServer {
         if (now == null) {
             throw new IllegalStateException("the server is not started");
         }
-        return now.port();
+        return now.port().port();
     }
 
     /**
-     * True while new sockets are accepted: from start to stop, unless the system refused a socket (too many open files), upon
-     * which the library never listens again.
+     * True while new sockets are accepted: from start to stop, but for the moments after the system refused a socket (too
+     * many open files).
      */
     public boolean listening() {
         Running now = running;
-        return now != null && now.listener().isOpen();
+        return now != null && now.port().listening();
     }
 
     /** Sockets that are open, those in their handshake included. */
     public int connections() {
         Running now = running;
-        return now == null ? 0 : now.edge().open().size();
+        return now == null ? 0 : now.port().open();
     }
 
     /**
@@ -173,31 +144,17 @@ public final class RelayServer {
         }
         running = null;
         long end = System.nanoTime() + deadline.toNanos();
-        now.edge().refuseNewcomers();
-        Stream<Connection> opened = now.edge().open().stream().filter(Connection::isWebSocket);
+        now.port().refuseNewcomers();
+        Stream<Connection> opened = now.port().connections().stream().filter(Connection::isWebSocket);
         opened.forEach(connection -> connection.close(CloseFrame.SERVICE_RESTART, "the relay is stopping"));
         try {
-            while (now.edge().open().stream().anyMatch(Connection::isWebSocket) && System.nanoTime() < end) {
+            while (now.port().connections().stream().anyMatch(Connection::isWebSocket) && System.nanoTime() < end) {
                 TimeUnit.MILLISECONDS.sleep(CLOSE_POLL_MILLIS);
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
         now.timer().shutdownNow();
-        endThreads(now.edge());
-        closeQuietly(now.listener());
-    }
-
-    /** Even where the caller is interrupted: threads and sockets left behind would be worse than some milliseconds. */
-    private static void endThreads(EdgeServer edge) {
-        boolean interrupted = Thread.interrupted();
-        try {
-            edge.end();
-        } catch (InterruptedException e) {
-            interrupted = true;
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
+        now.port().end();
     }
 }

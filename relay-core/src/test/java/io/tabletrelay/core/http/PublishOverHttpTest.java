@@ -218,6 +218,50 @@ class PublishOverHttpTest {
         assertThat(http.published.get(0).type()).isEqualTo("json");
     }
 
+    @Test
+    void anAddressThatIsTooLongIsToldTheLimit() throws IOException {
+        String answer = raw(head("/v1/pipes/plant/events?a=" + "x".repeat(20_000), "Connection: close"));
+
+        assertThat(answer)
+                .startsWith("HTTP/1.1 414 ")
+                .contains("\"code\":\"BAD_REQUEST\"", "address is too long: limitBytes=16384");
+    }
+
+    @Test
+    void headersThatAreTooLargeAreToldTheLimit() throws IOException {
+        String answer = raw(head("/v1/pipes/plant/events", "Connection: close", "X: " + "x".repeat(20_000)));
+
+        assertThat(answer)
+                .startsWith("HTTP/1.1 431 ")
+                .contains("\"code\":\"BAD_REQUEST\"", "headers are too large: limitBytes=16384");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "GET /livez\r\n\r\n",
+                "GET /livez HTTP/3.7\r\n\r\n",
+                "GET /livez HTPT/1.1\r\n\r\n",
+                "\u0001\u0002\r\n\r\n",
+                "GET /livez HTTP/1.1\r\n\r\n",
+                "GET /livez HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n"
+            })
+    void whatIsNoRequestIsTheClientsFaultAndSaysWhy(String request) throws IOException {
+        String answer = raw(request);
+
+        assertThat(answer)
+                .contains("\"code\":\"BAD_REQUEST\"")
+                .containsAnyOf("version of HTTP is not spoken here: reason=", "request is not understood: reason=")
+                .doesNotContain("null");
+    }
+
+    @Test
+    void asManyConnectionsAsFitUnderAnEighthOfTheOpenFiles() {
+        assertThat(HttpEdge.maxConnections(1_024)).isEqualTo(128);
+        assertThat(HttpEdge.maxConnections(1_000_000)).isEqualTo(2_000);
+        assertThat(HttpEdge.maxConnections(1)).isEqualTo(1);
+    }
+
     private String raw(String request) throws IOException {
         try (Socket socket = connect()) {
             send(socket, request);

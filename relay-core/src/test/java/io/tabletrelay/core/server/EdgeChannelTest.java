@@ -34,7 +34,9 @@ class EdgeChannelTest {
         EdgeDraft draft = new EdgeDraft(() -> false, EdgeEvents.NONE);
         EdgeServer unused = new EdgeServer(
                 listener,
-                new Connection.Surroundings(EdgeRig.PATIENT, StubPipe::new, EdgeEvents.NONE, System::nanoTime));
+                new Connection.Surroundings(EdgeRig.PATIENT, StubPipe::new, EdgeEvents.NONE, System::nanoTime),
+                () -> false,
+                () -> false);
         owner = new EdgeSocket(unused, draft);
         key = accepted.register(selector, SelectionKey.OP_READ, owner);
         channel = new EdgeChannel(accepted, key, owner, draft, heard);

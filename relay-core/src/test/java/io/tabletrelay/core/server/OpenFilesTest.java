@@ -1,0 +1,93 @@
+package io.tabletrelay.core.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import java.io.IOException;
+import java.net.SocketException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class OpenFilesTest {
+    private static final Duration PATIENCE = Duration.ofSeconds(20);
+
+    @Test
+    void asManyConnectionsAsFitUnderHalfOfTheLimit() {
+        assertThat(OpenFiles.fitting(10_000, 1_024)).isEqualTo(512);
+        assertThat(OpenFiles.fitting(100, 1_024)).isEqualTo(100);
+        assertThat(OpenFiles.fitting(10_000, 1)).isEqualTo(1);
+        assertThat(OpenFiles.fitting(10_000, Long.MAX_VALUE)).isEqualTo(10_000);
+    }
+
+    @Test
+    void moreSocketsThanThereAreHandlesLeaveThePortOpen() throws IOException {
+        try (EdgeChild child = new EdgeChild(400);
+                RawClient before = RawClient.bound(child.port(), "before")) {
+            List<RawClient> idle = new ArrayList<>();
+            for (int i = 0; i < 450; i++) {
+                idle.add(RawClient.tcp(child.port()));
+            }
+
+            assertThat(idle.get(449).atEnd()).isTrue();
+            assertThat(child.ask("connections")).isEqualTo("200 true");
+            before.sync();
+            for (RawClient client : idle) {
+                client.close();
+            }
+            try (RawClient after = connected(child, "after")) {
+                after.sync();
+            }
+        }
+    }
+
+    @Test
+    void aLimitThatIsLowerThanConfiguredIsSaid() throws IOException {
+        try (EdgeChild child = new EdgeChild(400)) {
+            assertThat(child.said()).contains("max-connections=10000, taken=200, openFilesLimit=400");
+        }
+    }
+
+    @Test
+    void aPortLostForWantOfHandlesIsListenedOnAgain() throws IOException {
+        try (EdgeChild child = new EdgeChild(400);
+                RawClient old = RawClient.bound(child.port(), "old");
+                RawClient leaving = RawClient.bound(child.port(), "leaving")) {
+            assertThat(child.ask("fill")).contains("Too many open files");
+            assertThat(refused(child)).isTrue();
+            assertThat(child.ask("connections")).isEqualTo("2 false");
+            old.sync();
+
+            assertThat(child.ask("free")).isEqualTo("done");
+
+            try (RawClient fresh = connected(child, "fresh")) {
+                assertThat(child.ask("connections")).isEqualTo("3 true");
+                leaving.reset();
+                await().atMost(PATIENCE).until(() -> child.ask("connections").equals("2 true"));
+                old.sync();
+                assertThat(child.ask("stop")).isEqualTo("done");
+                assertThat(old.expectClose().closeCode()).isEqualTo(1012);
+                assertThat(fresh.expectClose().closeCode()).isEqualTo(1012);
+                assertThat(child.said()).containsOnlyOnce("the WebSocket port listens no more");
+            }
+        }
+    }
+
+    private static boolean refused(EdgeChild child) throws IOException {
+        try (RawClient client = RawClient.tcp(child.port())) {
+            return client.atEnd();
+        } catch (SocketException e) {
+            return true; // reset while it connected
+        }
+    }
+
+    private static RawClient connected(EdgeChild child, String pipe) {
+        return await().atMost(PATIENCE)
+                .ignoreExceptionsInstanceOf(IOException.class)
+                .until(() -> RawClient.bound(child.port(), pipe), client -> true);
+    }
+}
