@@ -1,10 +1,12 @@
 package io.tabletrelay.core;
 
+import io.tabletrelay.api.PipeName;
 import io.tabletrelay.core.client.Dialect1Consumer;
 import io.tabletrelay.core.client.PayloadPrinter;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.URI;
+import java.net.http.HttpClient;
 import java.time.Duration;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -28,6 +30,7 @@ final class ConsumeCommand implements Callable<Integer> {
     /** More than a consumer can have in flight. */
     private static final int REMEMBERED_IDS = 65_536;
 
+    private static final int LARGEST_PORT = 65_535;
     private static final long LONGEST_WAIT_MILLIS = 2_000;
 
     @Mixin
@@ -35,7 +38,7 @@ final class ConsumeCommand implements Callable<Integer> {
 
     @Option(names = "--pipe", required = true, description = "the pipe")
     @SuppressWarnings("NullAway.Init") // picocli sets it
-    private String pipe;
+    private PipeName pipe;
 
     @Option(names = "--count", description = "end after so many acked events (default: go on until stopped)")
     private long count = Long.MAX_VALUE;
@@ -69,12 +72,14 @@ final class ConsumeCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws InterruptedException {
-        URI address = ws != null ? ws : URI.create("ws://" + server.host() + ":" + wsPort);
+        checkRanges();
+        URI address = address();
+        HttpClient http = HttpClient.newHttpClient();
         PrintWriter err = spec.commandLine().getErr();
         lastConnectedNanos = System.nanoTime();
         boolean done = false;
         while (!done) {
-            try (Dialect1Consumer consumer = Dialect1Consumer.connect(address, pipe)) {
+            try (Dialect1Consumer consumer = Dialect1Consumer.connect(http, address, pipe.value())) {
                 drain(consumer);
                 done = true;
             } catch (IOException lost) {
@@ -85,6 +90,28 @@ final class ConsumeCommand implements Callable<Integer> {
             }
         }
         return 0;
+    }
+
+    private void checkRanges() {
+        if (count < 1) {
+            throw new IllegalArgumentException("count=" + count + " must be 1 or more");
+        }
+        if (retrySeconds < 0) {
+            throw new IllegalArgumentException("retry-for=" + retrySeconds + " must be 0 or more");
+        }
+        if (wsPort < 1 || wsPort > LARGEST_PORT) {
+            throw new IllegalArgumentException("ws-port=" + wsPort + " must be from 1 to " + LARGEST_PORT);
+        }
+    }
+
+    private URI address() {
+        URI address = ws != null ? ws : URI.create("ws://" + server.host() + ":" + wsPort);
+        boolean webSocket = "ws".equals(address.getScheme()) || "wss".equals(address.getScheme());
+        if (!webSocket || address.getHost() == null || address.getPort() > LARGEST_PORT) {
+            throw new IllegalArgumentException(
+                    "not a relay's WebSocket address: ws=" + address + "; write it like ws://127.0.0.1:7070");
+        }
+        return address;
     }
 
     private void drain(Dialect1Consumer consumer) throws IOException, InterruptedException {

@@ -1,6 +1,9 @@
 package io.tabletrelay.core;
 
+import io.tabletrelay.api.ErrorCode;
+import io.tabletrelay.api.PipeName;
 import io.tabletrelay.api.ProducerSequence;
+import io.tabletrelay.api.RelayException;
 import io.tabletrelay.core.client.ImportFile;
 import io.tabletrelay.core.client.RefusedException;
 import io.tabletrelay.core.client.RelayHttp;
@@ -35,18 +38,25 @@ import picocli.CommandLine.Spec;
         description =
                 "Publishes a file's rows to a pipe. Run it again after any interruption: it goes on where it was.")
 final class ImportCommand implements Callable<Integer> {
+    private static final long DONE = -1;
+    private static final int MOST_TIMES_BACK = 5;
+
     @Mixin
     private final ServerOption server = new ServerOption();
 
     @Option(names = "--pipe", required = true, description = "the pipe; created if it is not there")
     @SuppressWarnings("NullAway.Init") // picocli sets it
-    private String pipe;
+    private PipeName pipe;
 
     @Option(names = "--type", required = true, description = "what the file is: csv, json (one a line), bytes …")
     @SuppressWarnings("NullAway.Init") // picocli sets it
     private String type;
 
-    @Option(names = "--option", paramLabel = "KEY=VALUE", description = "told to the type's serializer; repeatable")
+    @Option(
+            names = "--option",
+            paramLabel = "KEY=VALUE",
+            description = "told to the type's serializer; repeatable. For csv give types=…: without it each request's"
+                    + " types are inferred anew, so that a column can change its type in the middle of a file")
     private final Map<String, String> options = new LinkedHashMap<>();
 
     @Option(names = "--rows", defaultValue = "1000", description = "rows per request (default: ${DEFAULT-VALUE})")
@@ -83,6 +93,9 @@ final class ImportCommand implements Callable<Integer> {
     private long rows;
     private long requests;
     private long skippedRows;
+    private long countedRequests;
+    private long wentBackBehind = -1;
+    private int timesWentBack;
     private long firstId;
     private long lastId;
 
@@ -91,6 +104,12 @@ final class ImportCommand implements Callable<Integer> {
         if (rowsPerRequest < 1) {
             throw new IllegalArgumentException("rows=" + rowsPerRequest + " must be 1 or more");
         }
+        if (retrySeconds < 0) {
+            throw new IllegalArgumentException("retry-for=" + retrySeconds + " must be 0 or more");
+        }
+        if (name != null) {
+            checkName(name);
+        }
         PublishCommand.existing(file);
         PrintWriter err = spec.commandLine().getErr();
         Retry retry = new Retry(
@@ -98,31 +117,54 @@ final class ImportCommand implements Callable<Integer> {
         RelayHttp http = server.http();
         String producer = name != null ? name : ImportFile.fingerprint(file, type, rowsPerRequest, options);
         long startNanos = System.nanoTime();
-        long alreadyStored = reach(retry, () -> http.lastSequence(pipe, producer));
-        try (ImportFile source = ImportFile.open(file, type, rowsPerRequest);
-                ProgressBar bar = progressBar(Files.size(file))) {
-            send(
-                    source,
-                    bar,
-                    alreadyStored,
-                    request -> reach(
-                            retry,
-                            () -> http.publish(
-                                    pipe, type, options, request.body(), new ProducerSequence(producer, requests))));
+        long alreadyStored = reach(retry, () -> http.lastSequence(pipe.value(), producer));
+        Sender sender = request -> reach(
+                retry,
+                () -> http.publish(
+                        pipe.value(), type, options, request.body(), new ProducerSequence(producer, requests)));
+        try (ProgressBar bar = progressBar(Files.size(file))) {
+            long goOnBehind = alreadyStored;
+            while (goOnBehind != DONE) {
+                try (ImportFile source = ImportFile.open(file, type, rowsPerRequest)) {
+                    goOnBehind = send(source, bar, goOnBehind, sender);
+                }
+            }
         }
         report(System.nanoTime() - startNanos);
+        if (type.equals("csv") && !options.containsKey("types") && requests > 1) {
+            err.println("relay: each request's column types were inferred by itself: requests=" + requests
+                    + "; give --option types=… to have the same in all");
+        }
         return 0;
     }
 
-    private void send(ImportFile source, @Nullable ProgressBar bar, long alreadyStored, Sender sender)
+    private static void checkName(String name) {
+        try {
+            var unused = new ProducerSequence(name, 1);
+        } catch (RelayException bad) {
+            throw new IllegalArgumentException(bad.reason(), bad);
+        }
+    }
+
+    /** Returns {@link #DONE}, or the sequence behind which the relay wants the file once more. */
+    private long send(ImportFile source, @Nullable ProgressBar bar, long alreadyStored, Sender sender)
             throws IOException, InterruptedException {
+        requests = 0;
         for (ImportFile.Request request = source.next(); request != null; request = source.next()) {
             requests++;
             if (requests <= alreadyStored) {
-                skippedRows += request.rows();
+                skippedRows += isCounted() ? 0 : request.rows();
             } else {
-                stored(request, publish(request, sender));
+                try {
+                    stored(request, sender.send(request));
+                } catch (RefusedException refused) {
+                    if (!canGoBack(refused)) {
+                        throw stopped(request, refused);
+                    }
+                    return refused.lastSequence();
+                }
             }
+            countedRequests = Math.max(countedRequests, requests);
             if (bar != null) {
                 bar.stepTo(source.readBytes());
                 bar.setExtraMessage(rows + skippedRows + " rows");
@@ -134,28 +176,42 @@ final class ImportCommand implements Callable<Integer> {
                     "the relay has more of this import than the file: pipe=" + pipe + ", requests=" + requests
                             + ", stored=" + alreadyStored + "; give another --name");
         }
+        return DONE;
+    }
+
+    /** The rows of a request that is sent once more are counted already. */
+    private boolean isCounted() {
+        return requests <= countedRequests;
+    }
+
+    /**
+     * A relay forgets a request of which its serializer made nothing when it starts again; the request is sent once more
+     * then. Going back to the same place again and again is given up.
+     */
+    private boolean canGoBack(RefusedException refused) {
+        long last = refused.lastSequence();
+        if (refused.code() != ErrorCode.OUT_OF_SEQUENCE || last < 0 || last >= requests - 1) {
+            return false;
+        }
+        timesWentBack = last > wentBackBehind ? 1 : timesWentBack + 1;
+        wentBackBehind = Math.max(wentBackBehind, last);
+        return timesWentBack <= MOST_TIMES_BACK;
     }
 
     private void stored(ImportFile.Request request, RelayHttp.Stored stored) {
-        rows += request.rows();
+        rows += isCounted() ? 0 : request.rows();
         if (stored.lastId() > 0) {
             firstId = firstId == 0 ? stored.firstId() : firstId;
             lastId = stored.lastId();
         }
     }
 
-    private RelayHttp.Stored publish(ImportFile.Request request, Sender sender)
-            throws IOException, InterruptedException {
-        try {
-            return sender.send(request);
-        } catch (RefusedException refused) {
-            String where =
-                    refused.line() == RefusedException.NO_LINE ? "" : ", line=" + request.fileLine(refused.line());
-            throw new CommandException(
-                    refused.retryable() ? RelayMain.UNREACHABLE : RelayMain.REFUSED,
-                    "import stopped: file=" + file + where + "; rows before line " + request.firstLine()
-                            + " are stored; the relay says: " + refused.reason());
-        }
+    private CommandException stopped(ImportFile.Request request, RefusedException refused) {
+        String where = refused.line() == RefusedException.NO_LINE ? "" : ", line=" + request.fileLine(refused.line());
+        return new CommandException(
+                refused.retryable() ? RelayMain.UNREACHABLE : RelayMain.REFUSED,
+                "import stopped: file=" + file + where + "; rows before line " + request.firstLine()
+                        + " are stored; the relay says: " + refused.reason());
     }
 
     private static <T> T reach(Retry retry, Retry.Attempt<T> attempt) throws InterruptedException {

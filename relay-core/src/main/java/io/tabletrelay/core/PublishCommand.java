@@ -1,5 +1,6 @@
 package io.tabletrelay.core;
 
+import io.tabletrelay.api.PipeName;
 import io.tabletrelay.core.client.RelayHttp;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -27,7 +28,7 @@ final class PublishCommand implements Callable<Integer> {
 
     @Option(names = "--pipe", required = true, description = "the pipe; created if it is not there")
     @SuppressWarnings("NullAway.Init") // picocli sets it
-    private String pipe;
+    private PipeName pipe;
 
     @Option(names = "--type", required = true, description = "what the bytes are: json, csv, iotdb-tablet, bytes …")
     @SuppressWarnings("NullAway.Init") // picocli sets it
@@ -46,12 +47,21 @@ final class PublishCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException, InterruptedException {
-        RelayHttp.Stored stored = server.http().publish(pipe, type, options, ByteBuffer.wrap(body()), null);
+        RelayHttp http = server.http();
+        RelayHttp.Stored stored = publish(http, ByteBuffer.wrap(body()));
         spec.commandLine()
                 .getOut()
                 .println("published: pipe=" + pipe + ", events=" + stored.count() + ", ids=" + stored.firstId() + "-"
                         + stored.lastId());
         return 0;
+    }
+
+    private RelayHttp.Stored publish(RelayHttp http, ByteBuffer body) throws InterruptedException {
+        try {
+            return http.publish(pipe.value(), type, options, body, null);
+        } catch (IOException unreachable) {
+            throw new CommandException(RelayMain.UNREACHABLE, String.valueOf(unreachable.getMessage()));
+        }
     }
 
     private byte[] body() throws IOException {

@@ -1,6 +1,7 @@
 package io.tabletrelay.core;
 
 import io.tabletrelay.api.ErrorCode;
+import io.tabletrelay.api.PipeName;
 import io.tabletrelay.api.RelayException;
 import io.tabletrelay.core.client.RefusedException;
 import io.tabletrelay.core.plugin.Subcommands;
@@ -19,6 +20,7 @@ import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.RunLast;
 import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.TypeConversionException;
 
 /**
  * The command line {@code relay}.
@@ -80,6 +82,7 @@ public final class RelayMain implements Runnable {
         }
         return relay.setDefaultValueProvider(new EnvironmentDefaults(environment))
                 .setCaseInsensitiveEnumValuesAllowed(true)
+                .registerConverter(PipeName.class, RelayMain::pipeName)
                 .setExecutionStrategy(RelayMain::runAndPrint)
                 .setParameterExceptionHandler(RelayMain::misused)
                 .setExecutionExceptionHandler((e, command, parsed) -> failed(e, command.getErr()));
@@ -88,6 +91,14 @@ public final class RelayMain implements Runnable {
     @Override
     public void run() {
         throw new ParameterException(spec.commandLine(), "no command given");
+    }
+
+    private static PipeName pipeName(String text) {
+        try {
+            return new PipeName(text);
+        } catch (RelayException badName) {
+            throw new TypeConversionException(badName.reason());
+        }
     }
 
     /** What a command printed is part of what it did: a result that nobody got is a failure. */

@@ -89,6 +89,9 @@ final class ServeCommand implements Callable<Integer> {
     }
 
     RelayConfig config() {
+        if (data.toString().isBlank()) {
+            throw new IllegalArgumentException("data is empty; name a folder");
+        }
         RelayConfig defaults = RelayConfig.defaults(data.toAbsolutePath().normalize());
         ServerConfig server = defaults.server();
         StoreConfig store = defaults.store();

@@ -24,6 +24,8 @@ final class FakeHttpRelay implements AutoCloseable {
     private final List<String> queries = new ArrayList<>();
     private int answersToLose;
     private int busyAnswers;
+    private long forgottenSequence;
+    private int timesToForget;
     private String badEvent = "";
 
     FakeHttpRelay() throws IOException {
@@ -54,6 +56,12 @@ final class FakeHttpRelay implements AutoCloseable {
         busyAnswers = answers;
     }
 
+    /** A publish with this sequence is answered as if it were stored, and is not counted, so many times. */
+    synchronized void forget(long sequence, int times) {
+        forgottenSequence = sequence;
+        timesToForget = times;
+    }
+
     /** A body with this text is refused at its second line. */
     synchronized void refuse(String text) {
         badEvent = text;
@@ -76,6 +84,19 @@ final class FakeHttpRelay implements AutoCloseable {
             return;
         }
         long sequence = Long.parseLong(query.getOrDefault("sequence", String.valueOf(bodies.size() + 1)));
+        if (sequence > bodies.size() + 1) {
+            answer(
+                    exchange,
+                    409,
+                    "{\"status\":409,\"code\":\"OUT_OF_SEQUENCE\",\"detail\":\"a gap\",\"last\":%d}"
+                            .formatted(bodies.size()));
+            return;
+        }
+        if (sequence == forgottenSequence && timesToForget > 0) {
+            timesToForget--;
+            answer(exchange, 200, "{\"firstId\":0,\"lastId\":0,\"count\":0,\"duplicate\":false}");
+            return;
+        }
         boolean duplicate = sequence <= bodies.size();
         if (!duplicate) {
             bodies.add(body);

@@ -65,6 +65,37 @@ class ImportCommandTest {
     }
 
     @Test
+    void goesBackToARequestThatTheRelayNoLongerCounts() throws IOException {
+        Path file = write("t,v\n1,a\n2,b\n3,c\n4,d\n5,e\n");
+        relay.forget(2, 2);
+
+        CommandRun run = importCsv(file);
+
+        assertThat(run.exitCode()).as(run.err()).isZero();
+        assertThat(relay.bodies()).containsExactly("t,v\n1,a\n2,b\n", "t,v\n3,c\n4,d\n", "t,v\n5,e\n");
+        assertThat(run.out()).contains("rows=5, requests=3, ids=1-3, rows stored before=0");
+    }
+
+    @Test
+    void givesUpOnARelayThatNeverCountsARequest() throws IOException {
+        relay.forget(2, Integer.MAX_VALUE);
+
+        CommandRun run = importCsv(write("t,v\n1,a\n2,b\n3,c\n4,d\n5,e\n"));
+
+        assertThat(run.exitCode()).isEqualTo(4);
+        assertThat(run.err()).contains("the relay says: a gap").hasLineCount(1);
+    }
+
+    @Test
+    void saysThatTypesAreInferredPerRequestOnlyIfThereAreSeveralAndNoneAreGiven() throws IOException {
+        Path file = write("t,v\n1,a\n2,b\n3,c\n");
+
+        assertThat(importCsv(file).err()).contains("--option types=").hasLineCount(1);
+        assertThat(importCsv(file, "--option=types=STRING").err()).isEmpty();
+        assertThat(importCsv(write("t,v\n1,a\n")).err()).doesNotContain("types=");
+    }
+
+    @Test
     void waitsForARelayThatIsBusy() throws IOException {
         relay.beBusy(2);
 

@@ -2,10 +2,14 @@ package io.tabletrelay.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import picocli.CommandLine;
 
 class RelayMainTest {
@@ -31,6 +35,50 @@ class RelayMainTest {
 
         assertThat(run.exitCode()).isEqualTo(2);
         assertThat(run.err()).isEqualToIgnoringNewLines("relay: pipe-window=0 must be from 1 to 65536");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            quoteCharacter = '`',
+            value = {
+                "serve --data=, data is empty",
+                "consume --pipe=p --count=0, count=0 must be 1 or more",
+                "consume --pipe=p --ws-port=0, ws-port=0 must be from 1 to 65535",
+                "consume --pipe=p --ws-port=70000, ws-port=70000 must be from 1 to 65535",
+                "consume --pipe=p --retry-for=-1, retry-for=-1 must be 0 or more",
+                "consume --pipe=p --ws=http://127.0.0.1:7070, write it like ws://127.0.0.1:7070",
+                "consume --pipe=p --ws=ws:relay, write it like ws://127.0.0.1:7070",
+                "consume --pipe=p --server=http://127.0.0.1:70000, write it like http://127.0.0.1:7071",
+                "consume --pipe=, pipe name is empty",
+                "consume --pipe=a\u0007b, pipe name has an unprintable character: U+0007",
+                "publish --type=json --pipe=, pipe name is empty",
+                "publish --type=json --pipe=a\u0007b, pipe name has an unprintable character: U+0007",
+                "import --type=json --pipe= rows, pipe name is empty",
+                "import --type=json --pipe=a\u0007b rows, pipe name has an unprintable character: U+0007",
+                "import --type=json --pipe=p --name= rows, producer name must be 1 to 200 bytes of text",
+                "import --type=json --pipe=p --rows=0 rows, rows=0 must be 1 or more",
+                "import --type=json --pipe=p --retry-for=-1 rows, retry-for=-1 must be 0 or more",
+            })
+    void anArgumentThatCannotBeMeantIsAUsageErrorInOneLine(String arguments, String message) {
+        CommandRun run = CommandRun.of(arguments.split(" "));
+
+        assertThat(run.exitCode()).isEqualTo(2);
+        assertThat(run.err()).startsWith("relay: ").contains(message).hasLineCount(1);
+    }
+
+    @Test
+    void publishingToARelayThatIsNotThereHasTheExitCodeForThat(@TempDir Path folder) throws IOException {
+        FakeHttpRelay gone = new FakeHttpRelay();
+        gone.close();
+        Path file = Files.writeString(folder.resolve("event"), "{}");
+
+        CommandRun run =
+                CommandRun.of("publish", "--pipe=plant", "--type=json", "--server=" + gone.address(), file.toString());
+
+        assertThat(run.exitCode()).isEqualTo(5);
+        assertThat(run.err())
+                .startsWith("relay: cannot reach the relay: server=" + gone.address())
+                .hasLineCount(1);
     }
 
     @Test

@@ -1,5 +1,6 @@
 package io.tabletrelay.core.client;
 
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -39,13 +40,17 @@ public final class Dialect1Consumer implements AutoCloseable {
         this.incoming = incoming;
     }
 
-    /** Connects and waits until the relay has bound the pipe to this connection. */
-    public static Dialect1Consumer connect(URI address, String pipe) throws IOException, InterruptedException {
+    /**
+     * Connects and waits until the relay has bound the pipe to this connection.
+     *
+     * @param http has threads of its own: the same for every connection
+     */
+    public static Dialect1Consumer connect(HttpClient http, URI address, String pipe)
+            throws IOException, InterruptedException {
         Incoming incoming = new Incoming();
         WebSocket socket;
         try {
-            socket = HttpClient.newHttpClient()
-                    .newWebSocketBuilder()
+            socket = http.newWebSocketBuilder()
                     .connectTimeout(CONNECT_TIMEOUT)
                     .buildAsync(address, incoming)
                     .join();
@@ -161,7 +166,7 @@ public final class Dialect1Consumer implements AutoCloseable {
     private static final class Incoming implements WebSocket.Listener {
         private final BlockingQueue<Signal> signals = new LinkedBlockingQueue<>();
         private final StringBuilder text = new StringBuilder();
-        private ByteBuffer data = ByteBuffer.allocate(0);
+        private final ByteArrayOutputStream data = new ByteArrayOutputStream();
 
         @Override
         public @Nullable CompletableFuture<?> onText(WebSocket socket, CharSequence part, boolean last) {
@@ -176,13 +181,12 @@ public final class Dialect1Consumer implements AutoCloseable {
 
         @Override
         public @Nullable CompletableFuture<?> onBinary(WebSocket socket, ByteBuffer part, boolean last) {
-            data = ByteBuffer.allocate(data.remaining() + part.remaining())
-                    .put(data)
-                    .put(part)
-                    .flip();
+            byte[] bytes = new byte[part.remaining()];
+            part.get(bytes);
+            data.writeBytes(bytes);
             if (last) {
-                signals.add(whole(data));
-                data = ByteBuffer.allocate(0);
+                signals.add(whole(ByteBuffer.wrap(data.toByteArray())));
+                data.reset();
             }
             socket.request(1);
             return null;

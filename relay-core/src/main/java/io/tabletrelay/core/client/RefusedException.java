@@ -12,13 +12,18 @@ public final class RefusedException extends RelayException {
     /** The answer named no line. */
     public static final long NO_LINE = 0;
 
+    /** The answer named no sequence. */
+    public static final long NO_SEQUENCE = -1;
+
     private final long line;
     private final long column;
+    private final long lastSequence;
 
-    RefusedException(ErrorCode code, String message, long line, long column) {
+    RefusedException(ErrorCode code, String message, long line, long column, long lastSequence) {
         super(code, message);
         this.line = line;
         this.column = column;
+        this.lastSequence = lastSequence;
     }
 
     /** Line of the body, from 1, or {@link #NO_LINE}. */
@@ -29,6 +34,11 @@ public final class RefusedException extends RelayException {
     /** Column in that line, from 1. */
     public long column() {
         return column;
+    }
+
+    /** For a publish out of sequence: the last one that the relay counts, or {@link #NO_SEQUENCE}. */
+    public long lastSequence() {
+        return lastSequence;
     }
 
     public boolean retryable() {

@@ -30,6 +30,7 @@ import org.jspecify.annotations.Nullable;
 public final class RelayHttp {
     private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5);
     private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(60);
+    private static final int LARGEST_PORT = 65_535;
     private static final ObjectMapper JSON = new ObjectMapper();
 
     private final URI server;
@@ -40,7 +41,7 @@ public final class RelayHttp {
 
     /** Takes the relay's address, e.g. {@code http://127.0.0.1:7071}; nothing is sent yet. */
     public RelayHttp(URI server) {
-        if (server.getHost() == null || !"http".equals(server.getScheme())) {
+        if (server.getHost() == null || !"http".equals(server.getScheme()) || server.getPort() > LARGEST_PORT) {
             throw new IllegalArgumentException(
                     "not a relay's address: server=" + server + "; write it like http://127.0.0.1:7071");
         }
@@ -137,7 +138,8 @@ public final class RelayHttp {
                 code(status, answer.path("code").asText("")),
                 detail,
                 answer.path("line").asLong(RefusedException.NO_LINE),
-                answer.path("column").asLong());
+                answer.path("column").asLong(),
+                answer.path("last").asLong(RefusedException.NO_SEQUENCE));
     }
 
     private static ErrorCode code(int status, String name) {

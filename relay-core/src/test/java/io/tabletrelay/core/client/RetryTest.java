@@ -52,7 +52,7 @@ class RetryTest {
     @Test
     void whatTheRelayWouldRefuseAgainIsNotRepeated() {
         assertThatThrownBy(() -> retry.call(() -> {
-                    throw new RefusedException(ErrorCode.BAD_EVENT, "bad", 1, 1);
+                    throw new RefusedException(ErrorCode.BAD_EVENT, "bad", 1, 1, RefusedException.NO_SEQUENCE);
                 }))
                 .hasMessage("bad");
         assertThat(waitsMillis).isEmpty();

@@ -58,6 +58,9 @@ final class DemoCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException, InterruptedException {
+        if (kills < 1) {
+            throw new IllegalArgumentException("kills=" + kills + " must be 1 or more");
+        }
         Path data = Files.createTempDirectory("relay-demo-");
         try (RestartingRelay relay = RestartingRelay.serving(data)) {
             Thread cleanUp = new Thread(() -> cleanUp(relay, data), "demo-clean-up");
