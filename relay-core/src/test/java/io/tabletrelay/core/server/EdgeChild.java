@@ -93,6 +93,7 @@ final class EdgeChild implements AutoCloseable {
             };
             System.out.println(command + " " + answer);
         }
+        server.stop(Duration.ZERO); // the test is gone
     }
 
     private static ServerConfig many() {
