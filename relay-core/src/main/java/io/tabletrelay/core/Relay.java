@@ -121,7 +121,7 @@ public final class Relay implements AutoCloseable {
 
     private List<String> notReadyReasons() {
         return phase.isEmpty() && !server.listening()
-                ? List.of("the WebSocket port listens no more, restart the relay: ws-port=" + server.port())
+                ? List.of("the WebSocket port was lost and is tried again each second: ws-port=" + server.port())
                 : phase;
     }
 
