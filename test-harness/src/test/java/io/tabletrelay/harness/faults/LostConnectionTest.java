@@ -148,7 +148,8 @@ class LostConnectionTest {
                     .get(30, TimeUnit.SECONDS);
 
             try (BoundClient last = relay.bind(PIPE)) {
-                assertThat(last.takeAndAck(events)).isEqualTo(ids(1, events));
+                // one that was alone on lost connections waits a little longer each time
+                assertThat(last.takeAndAck(events)).containsExactlyInAnyOrderElementsOf(ids(1, events));
                 relay.awaitSettled(PIPE, events);
             }
         }
