@@ -15,6 +15,7 @@ import java.util.ArrayDeque;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -169,9 +170,26 @@ final class Appends {
 
     private void repeat(Waiting publish, ProducerSequence sequence) {
         IdRange ids = log.idsOf(sequence);
-        long first = ids == null ? 0 : ids.first();
-        long last = ids == null ? 0 : ids.last();
-        confirming.add(new Confirming(last, new Appended(first, last, true, durability), publish.result()));
+        if (ids != null) {
+            confirming.add(new Confirming(ids.last(), repeated(ids), publish.result()));
+            return;
+        }
+        AtomicReference<@Nullable IdRange> found = new AtomicReference<>();
+        diskTasks.submit(() -> found.set(log.findIdsOf(sequence)), failure -> {
+            if (failure == null) {
+                publish.result().complete(repeated(found.get())); // so long ago that it was confirmed
+            } else {
+                publish.result()
+                        .completeExceptionally(PipeFailure.of(pipe, "an earlier publish cannot be read", failure));
+            }
+        });
+    }
+
+    /** Without ids where the publish made no event, or its events are kept no more. */
+    private Appended repeated(@Nullable IdRange ids) {
+        return ids == null
+                ? new Appended(0, 0, true, durability)
+                : new Appended(ids.first(), ids.last(), true, durability);
     }
 
     private void append(Waiting publish, EventGroup group) {

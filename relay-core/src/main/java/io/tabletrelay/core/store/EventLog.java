@@ -62,9 +62,13 @@ public interface EventLog extends AutoCloseable {
     /** The highest sequence stored for that producer; 0: none. */
     long lastSequence(String producer);
 
-    /** Ids that this publish was given when it was stored, or null when that is not remembered. */
+    /** Ids that this publish was given when it was stored, or null when it is not one of its producer's latest. */
     @Nullable
     IdRange idsOf(ProducerSequence sequence);
+
+    /** The same for any publish whose events are still kept; reads at most one segment. I/O thread. */
+    @Nullable
+    IdRange findIdsOf(ProducerSequence sequence);
 
     /** A reader of its own, standing before the first event. */
     EventTailer openTailer();

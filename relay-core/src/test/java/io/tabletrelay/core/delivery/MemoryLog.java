@@ -128,6 +128,11 @@ final class MemoryLog implements EventLog {
     }
 
     @Override
+    public @Nullable IdRange findIdsOf(ProducerSequence sequence) {
+        return null;
+    }
+
+    @Override
     public EventTailer openTailer() {
         return new Tailer();
     }

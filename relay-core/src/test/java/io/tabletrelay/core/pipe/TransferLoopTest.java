@@ -254,6 +254,20 @@ class TransferLoopTest {
     }
 
     @Test
+    void aRepeatOfLongAgoIsAnsweredWithItsIdsToo() {
+        for (int sequence = 1; sequence <= 200; sequence++) {
+            append(new ProducerSequence("x", sequence), "a", "b");
+        }
+        settle();
+        CompletableFuture<Appended> repeat = publish(new ProducerSequence("x", 3), "a", "b");
+        settle();
+
+        assertThat(repeat.join().firstId()).isEqualTo(5);
+        assertThat(repeat.join().lastId()).isEqualTo(6);
+        assertThat(repeat.join().duplicate()).isTrue();
+    }
+
+    @Test
     void aPublishWithoutEventsUsesUpItsSequence() {
         CompletableFuture<Appended> first = publish(new ProducerSequence("x", 1), "a");
         CompletableFuture<Appended> nothing = publish(new ProducerSequence("x", 2));

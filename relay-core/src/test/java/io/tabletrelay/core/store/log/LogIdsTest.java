@@ -136,6 +136,27 @@ class LogIdsTest {
     }
 
     @Test
+    void anyPublishThatIsKeptIsFoundByItsIds() {
+        for (int sequence = 1; sequence <= 300; sequence++) {
+            test.append(TestLog.group(new ProducerSequence("p", sequence), "a", "b"));
+            test.append(TestLog.group(new ProducerSequence("q", sequence), "c"));
+            if (sequence % 100 == 0) {
+                test.reopen();
+            }
+        }
+
+        for (int sequence : new int[] {1, 2, 99, 100, 101, 200, 201, 299, 300}) {
+            long first = 3L * sequence - 2;
+            assertThat(test.log.findIdsOf(new ProducerSequence("p", sequence)))
+                    .isEqualTo(new IdRange(first, first + 1));
+            assertThat(test.log.findIdsOf(new ProducerSequence("q", sequence)))
+                    .isEqualTo(new IdRange(first + 2, first + 2));
+        }
+        assertThat(test.log.findIdsOf(new ProducerSequence("p", 301))).isNull();
+        assertThat(test.log.findIdsOf(new ProducerSequence("r", 1))).isNull();
+    }
+
+    @Test
     void aProducersPublishBeforeAGapIsForgotten() {
         for (long sequence : new long[] {1, 2, 3, 7, 8, 8}) {
             test.append(TestLog.group(new ProducerSequence("p", sequence), "a"));
