@@ -248,7 +248,7 @@ final class ChronicleEventLog implements EventLog {
             RecordFormat.writeEvent(recordBuffer, id, member, group, crc);
             open.append(recordBytes, size);
         } else {
-            ThreadBuffer large = ThreadBuffer.take(this, size, limits.maxRecordBytes());
+            ThreadBuffer large = ThreadBuffer.take(size, limits.maxRecordBytes());
             RecordFormat.writeEvent(large.bytes(), id, member, group, crc);
             open.append(large.chronicleBytes(), size);
         }

@@ -7,20 +7,18 @@ import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.zip.CRC32C;
-import org.jspecify.annotations.Nullable;
 
 /**
  * One record read from a log, in a buffer that the next record overwrites. A large one lies in its thread's buffer, where
  * the next large record of any log overwrites it too.
  *
- * <p>Threading: confined to the thread that uses its cursor.
+ * <p>Threading: as its cursor.
  */
 final class StoredRecord {
     private final CRC32C crc = new CRC32C();
     private final int maxBytes;
     private final ByteBuffer own = ByteBuffer.allocateDirect(ThreadBuffer.OWN_BYTES);
     private final ByteBuffer ownReadOnly = own.asReadOnlyBuffer();
-    private @Nullable ThreadBuffer lent;
     private ByteBuffer bytes = own;
     private ByteBuffer readOnly = ownReadOnly;
 
@@ -46,17 +44,11 @@ final class StoredRecord {
         return bytes.clear().limit((int) size);
     }
 
-    /** False: what was read last may have been overwritten by another reader of this thread. */
-    boolean isHeld() {
-        return lent == null || lent.isHeldBy(this);
-    }
-
     private void use(int size) {
         try {
-            ThreadBuffer taken = size > own.capacity() ? ThreadBuffer.take(this, size, maxBytes) : null;
+            ThreadBuffer taken = size > own.capacity() ? ThreadBuffer.take(size, maxBytes) : null;
             bytes = taken == null ? own : taken.bytes();
             readOnly = taken == null ? ownReadOnly : taken.readOnly();
-            lent = taken;
         } catch (OutOfMemoryError e) {
             throw new StoreException(
                     ErrorCode.PIPE_FAILED,
