@@ -14,7 +14,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class SegmentQueue {
     static final int INDEX_COUNT = 1024;
-    static final int INDEX_SPACING = 16;
+
+    /** So that the largest segment, full of the smallest events, has no more records than can be indexed. */
+    static final int INDEX_SPACING = 32;
 
     private static final long LOCK_TIMEOUT_MILLIS = 500;
 

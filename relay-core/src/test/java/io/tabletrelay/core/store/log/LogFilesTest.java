@@ -66,16 +66,45 @@ class LogFilesTest {
     }
 
     @Test
-    void aForeignQueueFileIsPutAside() throws IOException {
-        Files.writeString(test.folder.resolve("junk.cq4"), "junk");
-        Path inSegment = test.log.segments().get(1).folder().path().resolve("junk.cq4");
-        Files.writeString(inSegment, "junk");
+    void aForeignQueueFileIsPutAsideEachTimeItIsThere() throws IOException {
+        Path inSegment = test.log.segments().get(1).folder().path();
+        for (int time = 1; time <= 2; time++) {
+            for (Path folder : List.of(test.folder, inSegment)) {
+                Files.writeString(folder.resolve("junk.cq4"), "junk " + time);
+                Files.copy(test.files().get(0), folder.resolve("19700102F.cq4"));
+            }
 
+            test.reopen();
+
+            assertThat(test.readAll().events()).hasSize(5 + time);
+            assertThat(test.append("more")).isEqualTo(6 + time);
+            for (Path folder : List.of(test.folder, inSegment)) {
+                assertThat(folder.resolve(time == 1 ? "junk.cq4.foreign" : "junk.cq4.foreign-2"))
+                        .hasContent("junk " + time);
+                assertThat(folder.resolve("junk.cq4")).doesNotExist();
+                assertThat(folder.resolve("19700102F.cq4")).doesNotExist();
+            }
+        }
+    }
+
+    /** A process that is killed before its first append leaves a segment; the next one's makes it useless. */
+    @Test
+    void emptySegmentsOfKilledProcessesAreNotKept() throws IOException {
+        for (int kill = 0; kill < 3; kill++) {
+            test.log.makeRoomFor(TestLog.group(null, "never appended"));
+            test.reopen();
+        }
+
+        assertThat(test.append("next")).isEqualTo(7);
         test.reopen();
 
-        assertThat(test.readAll().events()).hasSize(6);
-        assertThat(test.folder.resolve("junk.cq4.foreign")).exists();
-        assertThat(inSegment).doesNotExist();
+        assertThat(test.readAll().events()).hasSize(7);
+        try (Stream<Path> folders = Files.list(test.folder)) {
+            assertThat(folders)
+                    .containsExactlyInAnyOrderElementsOf(test.log.segments().stream()
+                            .map(segment -> segment.folder().path())
+                            .toList());
+        }
     }
 
     @Test
