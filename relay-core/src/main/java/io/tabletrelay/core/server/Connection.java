@@ -17,13 +17,15 @@ import java.util.function.LongSupplier;
 import org.java_websocket.framing.CloseFrame;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /**
  * One accepted socket, from accept to close: frames, pings, close handshakes. What the frames mean is its session's
  * business.
  *
- * <p>Three ways to end it: {@link #close} says why and goes on reading until the peer has answered; {@link #refuse} says
- * why, reads no more and ends our side; {@link #cut} closes the socket.
+ * <p>Four ways to end it: {@link #close} says why and goes on reading until the peer has answered; {@link #breakOff} does
+ * so ahead of what the peer did not take; {@link #refuse} says why, reads no more and ends our side; {@link #cut} closes
+ * the socket.
  *
  * <p>Threading: created by the selector thread; frames come from one worker thread, ticks from the timer thread, closes
  * from any thread.
@@ -37,7 +39,11 @@ final class Connection implements EdgeChannel.Listener {
 
     /** What all connections of a server share. */
     record Surroundings(
-            ServerConfig config, Function<PipeName, Pipe> pipes, EdgeEvents events, LongSupplier nanoTime) {}
+            ServerConfig config,
+            Function<PipeName, Pipe> pipes,
+            EdgeEvents events,
+            LongSupplier nanoTime,
+            ClientLog log) {}
 
     private final Surroundings surroundings;
     private final SocketChannel socketChannel;
@@ -79,7 +85,7 @@ final class Connection implements EdgeChannel.Listener {
                 socket.outQueue,
                 () -> socket.getWebSocketListener().onWriteDemand(socket),
                 surroundings.config().maxUnsentBytes());
-        session = new ConsumerSession(this, out, surroundings.pipes(), surroundings.events());
+        session = new ConsumerSession(this, out, surroundings);
         watch = new PeerWatch(surroundings.config(), acceptedNanos);
     }
 
@@ -117,6 +123,11 @@ final class Connection implements EdgeChannel.Listener {
     /** True from the end of the handshake on. */
     boolean isWebSocket() {
         return opened;
+    }
+
+    /** True once a close frame was sent or is on its way. */
+    boolean isClosing() {
+        return closing;
     }
 
     void frame(ClientFrame frame) {
@@ -212,7 +223,14 @@ final class Connection implements EdgeChannel.Listener {
 
     /** Something was thrown where it could not be answered: this connection ends, the others do not notice. */
     void failed(Throwable thrown) {
-        LOG.error("connection ends by a fault of the relay: peer={}, pipe={}", peer(), session.pipe(), thrown);
+        surroundings
+                .log()
+                .line(
+                        Level.ERROR,
+                        "connection ends by a fault of the relay: peer={}, pipe={}",
+                        peer(),
+                        session.pipe(),
+                        thrown);
         if (opened) {
             refuse(CloseFrame.UNEXPECTED_CONDITION, "internal error");
         } else {
@@ -231,20 +249,29 @@ final class Connection implements EdgeChannel.Listener {
             case HANDSHAKE_OVERDUE -> cut(CloseFrame.ABNORMAL_CLOSE, "handshake overdue");
             case SILENT -> {
                 surroundings.events().silentPeerCut();
-                LOG.info("silent peer cut off: peer={}, pipe={}", peer(), session.pipe());
+                surroundings.log().line(Level.INFO, "silent peer cut off: peer={}, pipe={}", peer(), session.pipe());
                 cut(CloseFrame.ABNORMAL_CLOSE, "silent");
             }
-            case SLOW -> {
-                surroundings.events().slowConsumerCut();
-                LOG.warn(
+            case SLOW -> breakOff(signs.unsentBytes());
+        }
+    }
+
+    /** Its pipe has its events back at once; the peer is told why if it reads on before it is cut. */
+    private void breakOff(long unsentBytes) {
+        surroundings.events().slowConsumerCut();
+        surroundings
+                .log()
+                .line(
+                        Level.WARN,
                         "slow consumer cut off: peer={}, pipe={}, unsentBytes={}; it took no byte for {}",
                         peer(),
                         session.pipe(),
-                        signs.unsentBytes(),
+                        unsentBytes,
                         surroundings.config().slowConsumerTimeout());
-                cut(SLOW_CONSUMER, "slow consumer");
-            }
-        }
+        startClosing();
+        out.drop();
+        channel.breakOff(FrameCodec.close(SLOW_CONSUMER, "slow consumer"));
+        session.closed();
     }
 
     @Override
@@ -271,7 +298,7 @@ final class Connection implements EdgeChannel.Listener {
         synchronized (lifeLock) {
             over = true;
             if (opened) {
-                surroundings.events().disconnected();
+                contained(surroundings.events()::disconnected);
             }
         }
         onEnd.accept(this);
@@ -282,7 +309,14 @@ final class Connection implements EdgeChannel.Listener {
         try {
             call.run();
         } catch (Throwable t) { // errors too
-            LOG.error("a pipe could not be told of its connection: peer={}, pipe={}", peer(), session.pipe(), t);
+            surroundings
+                    .log()
+                    .line(
+                            Level.ERROR,
+                            "what became of a connection could not be told: peer={}, pipe={}",
+                            peer(),
+                            session.pipe(),
+                            t);
         }
     }
 }

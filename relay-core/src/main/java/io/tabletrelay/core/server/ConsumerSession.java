@@ -16,8 +16,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /**
  * One consumer of dialect 1: its lines go to the pipe it bound, the pipe's events to its socket.
@@ -28,7 +27,6 @@ import org.slf4j.LoggerFactory;
  * they share is guarded by a lock under which nothing waits.
  */
 final class ConsumerSession implements DeliverySink {
-    private static final Logger LOG = LoggerFactory.getLogger(ConsumerSession.class);
     private static final int PIPE_BUSY = 4000;
     private static final int TAKEN_OVER = 4409;
     private static final int MAX_EARLY_ACKS = 1024;
@@ -45,6 +43,7 @@ final class ConsumerSession implements DeliverySink {
     private final SendBuffer out;
     private final Function<PipeName, Pipe> pipes;
     private final EdgeEvents events;
+    private final ClientLog log;
 
     private final Object lock = new Object();
     private final List<Long> earlyAcks = new ArrayList<>();
@@ -58,11 +57,12 @@ final class ConsumerSession implements DeliverySink {
     private long probes;
     private long malformed;
 
-    ConsumerSession(Connection connection, SendBuffer out, Function<PipeName, Pipe> pipes, EdgeEvents events) {
+    ConsumerSession(Connection connection, SendBuffer out, Connection.Surroundings surroundings) {
         this.connection = connection;
         this.out = out;
-        this.pipes = pipes;
-        this.events = events;
+        pipes = surroundings.pipes();
+        events = surroundings.events();
+        log = surroundings.log();
     }
 
     /** The pipe that was asked for, in words for the log. */
@@ -152,7 +152,7 @@ final class ConsumerSession implements DeliverySink {
         }
         asked = null;
         events.bindFailed();
-        LOG.warn("consumer could not be bound: peer={}, pipe={}; {}", connection.peer(), name, e.reason());
+        log.line(Level.WARN, "consumer could not be bound: peer={}, pipe={}; {}", connection.peer(), name, e.reason());
     }
 
     private void ack(long id) {
@@ -193,7 +193,8 @@ final class ConsumerSession implements DeliverySink {
     private void malformed(String what, String text) {
         events.malformedLine();
         if (malformed++ == 0) {
-            LOG.warn(
+            log.line(
+                    Level.WARN,
                     "line means nothing: peer={}, pipe={}, line='{}'; {}; further ones of this connection are only counted",
                     connection.peer(),
                     pipe(),
@@ -218,10 +219,13 @@ final class ConsumerSession implements DeliverySink {
         }
     }
 
-    /** The socket is closed; called once. */
+    /** No event gets out any more. The pipe is told once. */
     void closed() {
         ConsumerLink pipe;
         synchronized (lock) {
+            if (closed) {
+                return;
+            }
             closed = true;
             pipe = link;
             dropEarlyAcks();

@@ -10,6 +10,7 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.java_websocket.WebSocketImpl;
 import org.java_websocket.WrappedByteChannel;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One socket's bytes under the library: says what was really written, writes many queued buffers at once, repairs
@@ -52,6 +53,7 @@ final class EdgeChannel implements WrappedByteChannel {
     private boolean full;
     private int burstBytes;
     private volatile boolean outputEnds;
+    private volatile @Nullable ByteBuffer farewell;
 
     EdgeChannel(SocketChannel socket, SelectionKey key, WebSocketImpl owner, EdgeDraft draft, Listener listener) {
         this.socket = socket;
@@ -64,6 +66,12 @@ final class EdgeChannel implements WrappedByteChannel {
     /** Once what is queued now has been written, the peer shall see the end of our bytes. */
     void endOutput() {
         outputEnds = true;
+    }
+
+    /** Of what is queued, only the buffer that is half out goes on; this frame follows it. Nothing must be queued later. */
+    void breakOff(ByteBuffer closeFrame) {
+        farewell = closeFrame;
+        owner.getWebSocketListener().onWriteDemand(owner);
     }
 
     @Override
@@ -116,6 +124,14 @@ final class EdgeChannel implements WrappedByteChannel {
     /** Writes this buffer and as many of those queued behind it as go at once. */
     @Override
     public int write(ByteBuffer first) throws IOException {
+        ByteBuffer last = farewell;
+        if (last != null) {
+            farewell = null;
+            owner.outQueue.stream()
+                    .filter(queued -> queued.position() == 0)
+                    .forEach(queued -> queued.position(queued.limit()));
+            owner.outQueue.add(last);
+        }
         if (!first.hasRemaining()) {
             return 0; // went with an earlier one
         }

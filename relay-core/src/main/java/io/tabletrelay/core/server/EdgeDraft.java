@@ -8,6 +8,7 @@ import org.java_websocket.WebSocketImpl;
 import org.java_websocket.drafts.Draft;
 import org.java_websocket.drafts.Draft_6455;
 import org.java_websocket.enums.HandshakeState;
+import org.java_websocket.exceptions.IncompleteHandshakeException;
 import org.java_websocket.exceptions.InvalidHandshakeException;
 import org.java_websocket.framing.Framedata;
 import org.java_websocket.handshake.ClientHandshake;
@@ -25,6 +26,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class EdgeDraft extends Draft_6455 {
     private static final int MAX_REQUEST_BYTES = 8192;
+    private static final int FIRST_REQUEST_BYTES = 512;
     private static final int MAX_FRAME_BYTES = 65_536;
     private static final byte[] END_OF_REQUEST = {'\r', '\n', '\r', '\n'};
 
@@ -66,6 +68,9 @@ final class EdgeDraft extends Draft_6455 {
         }
         try {
             return super.translateHandshake(request);
+        } catch (IncompleteHandshakeException e) {
+            // what came so far is kept in a buffer of this size; the library would take one of 64 KiB
+            throw new IncompleteHandshakeException(Math.max(FIRST_REQUEST_BYTES, requestBytes));
         } catch (InvalidHandshakeException e) {
             refuse("404 Not Found");
             throw e;

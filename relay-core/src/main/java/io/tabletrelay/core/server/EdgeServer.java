@@ -23,6 +23,7 @@ import org.java_websocket.server.WebSocketServer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /**
  * The library's server on a socket that is bound already, with connections of our own making.
@@ -101,8 +102,24 @@ final class EdgeServer extends WebSocketServer {
     }
 
     @Override
-    public void onStart() {
+    public void run() {
         selectorThread = Thread.currentThread();
+        super.run();
+    }
+
+    /**
+     * After a fault on its selector thread the library stops itself from there, and would wait for ever for the thread it
+     * is on. That thread ends right after this call.
+     */
+    @Override
+    public void stop(int timeoutMillis, String reason) throws InterruptedException {
+        if (Thread.currentThread() != selectorThread) {
+            super.stop(timeoutMillis, reason);
+        }
+    }
+
+    @Override
+    public void onStart() {
         try {
             // A buffer for every worker at once: the library adds them one by one, and its selector thread waits for
             // them.
@@ -158,14 +175,23 @@ final class EdgeServer extends WebSocketServer {
 
         /** Throws, with the socket closed, if it cannot be kept: that is how the library lets a socket be refused. */
         @Override
-        public ByteChannel wrapChannel(SocketChannel socketChannel, SelectionKey key) throws IOException {
-            if (ending || full.getAsBoolean()) {
+        public ByteChannel wrapChannel(SocketChannel accepted, SelectionKey key) throws IOException {
+            try {
+                if (!ending && !full.getAsBoolean()) {
+                    return connect(accepted, key);
+                }
+                accepted.close();
                 surroundings.events().connectionRefused();
-                socketChannel.close();
-                throw new IOException("socket not taken: open=" + open.size());
+            } catch (Throwable t) { // errors too: they would end the selector thread
+                accepted.close();
+                surroundings.log().line(Level.ERROR, "a socket is not taken by a fault of the relay", t);
             }
+            throw new IOException("socket not taken: open=" + open.size());
+        }
+
+        private ByteChannel connect(SocketChannel accepted, SelectionKey key) {
             EdgeSocket socket = (EdgeSocket) key.attachment();
-            Connection connection = new Connection(surroundings, socketChannel, key, socket, open::remove);
+            Connection connection = new Connection(surroundings, accepted, key, socket, open::remove);
             socket.attach(connection);
             open.add(connection);
             return connection.channel();

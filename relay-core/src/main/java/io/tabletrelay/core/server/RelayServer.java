@@ -8,6 +8,7 @@ import io.tabletrelay.core.pipe.Pipe;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -45,7 +46,7 @@ public final class RelayServer {
      */
     public RelayServer(ServerConfig config, Function<PipeName, Pipe> pipes, EdgeEvents events, LongSupplier nanoTime) {
         this.config = config;
-        this.surroundings = new Connection.Surroundings(config, pipes, events, nanoTime);
+        this.surroundings = new Connection.Surroundings(config, pipes, events, nanoTime, new ClientLog(nanoTime));
     }
 
     /** Listens when this returns; throws RelayException with {@link ErrorCode#CANNOT_START} if it cannot. */
@@ -145,10 +146,8 @@ public final class RelayServer {
         running = null;
         long end = System.nanoTime() + deadline.toNanos();
         now.port().refuseNewcomers();
-        Stream<Connection> opened = now.port().connections().stream().filter(Connection::isWebSocket);
-        opened.forEach(connection -> connection.close(CloseFrame.SERVICE_RESTART, "the relay is stopping"));
         try {
-            while (now.port().connections().stream().anyMatch(Connection::isWebSocket) && System.nanoTime() < end) {
+            while (closeAll(now.port()) && System.nanoTime() < end) {
                 TimeUnit.MILLISECONDS.sleep(CLOSE_POLL_MILLIS);
             }
         } catch (InterruptedException e) {
@@ -156,5 +155,15 @@ public final class RelayServer {
         }
         now.timer().shutdownNow();
         now.port().end();
+    }
+
+    /** False once there is none left to be closed. Some become open only now: their handshake was done before. */
+    private static boolean closeAll(EdgePort port) {
+        List<Connection> opened =
+                port.connections().stream().filter(Connection::isWebSocket).toList();
+        opened.stream()
+                .filter(connection -> !connection.isClosing())
+                .forEach(connection -> connection.close(CloseFrame.SERVICE_RESTART, "the relay is stopping"));
+        return !opened.isEmpty();
     }
 }

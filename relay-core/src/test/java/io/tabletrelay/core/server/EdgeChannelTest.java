@@ -34,7 +34,12 @@ class EdgeChannelTest {
         EdgeDraft draft = new EdgeDraft(() -> false, EdgeEvents.NONE);
         EdgeServer unused = new EdgeServer(
                 listener,
-                new Connection.Surroundings(EdgeRig.PATIENT, StubPipe::new, EdgeEvents.NONE, System::nanoTime),
+                new Connection.Surroundings(
+                        EdgeRig.PATIENT,
+                        StubPipe::new,
+                        EdgeEvents.NONE,
+                        System::nanoTime,
+                        new ClientLog(System::nanoTime)),
                 () -> false,
                 () -> false);
         owner = new EdgeSocket(unused, draft);

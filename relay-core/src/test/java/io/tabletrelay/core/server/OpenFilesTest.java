@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -40,6 +41,35 @@ class OpenFilesTest {
             }
             try (RawClient after = connected(child, "after")) {
                 after.sync();
+            }
+        }
+    }
+
+    @Test
+    void requestsThatNeverEndTakeLittleMemory() throws IOException {
+        int requests = 2_400; // at 64 KiB each they would take more than the child has
+        List<RawClient> endless = new ArrayList<>();
+        try (EdgeChild child = new EdgeChild(6_000);
+                RawClient before = RawClient.bound(child.port(), "before")) {
+            for (int i = 0; i < requests; i++) {
+                RawClient client = RawClient.tcp(child.port());
+                client.bytes("GET / HTTP/1.1\r\nHost: relay\r\nX-Slow: ".getBytes(StandardCharsets.US_ASCII));
+                endless.add(client);
+            }
+
+            before.sync();
+            await().atMost(PATIENCE).until(() -> child.ask("connections").equals(requests + 1 + " true"));
+            for (RawClient client : endless) {
+                client.bytes(new byte[] {'y'});
+            }
+            try (RawClient after = RawClient.bound(child.port(), "after")) {
+                after.sync();
+            }
+            before.sync();
+            assertThat(child.said()).doesNotContain("OutOfMemoryError");
+        } finally {
+            for (RawClient client : endless) {
+                client.close();
             }
         }
     }

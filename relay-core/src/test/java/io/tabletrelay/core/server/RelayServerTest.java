@@ -16,7 +16,9 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import org.java_websocket.client.WebSocketClient;
@@ -161,6 +163,49 @@ class RelayServerTest {
             }
             client.frame(RawClient.CLOSE, close.payload());
             stopped.get(20, TimeUnit.SECONDS);
+        }
+    }
+
+    @Test
+    void aPeerWhoseHandshakeWasUnderWayWhenTheStopBeganIsToldToo() throws Exception {
+        AtomicBoolean slow = new AtomicBoolean();
+        CountDownLatch handshaking = new CountDownLatch(1);
+        CountDownLatch goOn = new CountDownLatch(1);
+        RelayServer server = new RelayServer(EdgeRig.PATIENT, StubPipe::new, EdgeEvents.NONE, () -> {
+            if (slow.get()
+                    && StackWalker.getInstance()
+                            .walk(frames -> frames.anyMatch(
+                                    frame -> frame.getMethodName().equals("opened")))) {
+                handshaking.countDown();
+                awaitLatch(goOn);
+            }
+            return System.nanoTime();
+        });
+        server.start();
+        try (RawClient open = RawClient.bound(server.port(), "p");
+                RawClient late = RawClient.tcp(server.port())) {
+            slow.set(true);
+            late.bytes(RawClient.request());
+            awaitLatch(handshaking);
+            CompletableFuture<Void> stopped = CompletableFuture.runAsync(() -> server.stop(PATIENCE.multipliedBy(3)));
+            RawClient.Frame firstClose = open.expectClose();
+
+            goOn.countDown();
+
+            assertThat(late.httpAnswer()).startsWith("HTTP/1.1 101 ");
+            RawClient.Frame close = late.expectClose();
+            assertThat(close.closeCode()).isEqualTo(1012);
+            late.frame(RawClient.CLOSE, close.payload());
+            open.frame(RawClient.CLOSE, firstClose.payload());
+            stopped.get(20, TimeUnit.SECONDS);
+        }
+    }
+
+    private static void awaitLatch(CountDownLatch latch) {
+        try {
+            assertThat(latch.await(20, TimeUnit.SECONDS)).isTrue();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
         }
     }
 

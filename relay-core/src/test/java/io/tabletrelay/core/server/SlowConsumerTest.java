@@ -24,6 +24,16 @@ class SlowConsumerTest {
             MAX_UNSENT_BYTES,
             Duration.ofSeconds(1));
 
+    private static final ServerConfig HASTY = new ServerConfig(
+            "127.0.0.1",
+            0,
+            100,
+            Duration.ofMillis(500),
+            Duration.ofSeconds(20),
+            Duration.ofSeconds(60),
+            MAX_UNSENT_BYTES,
+            Duration.ofMillis(500));
+
     private final EdgeRig rig = new EdgeRig(IMPATIENT);
 
     @AfterEach
@@ -62,6 +72,64 @@ class SlowConsumerTest {
                     .asString()
                     .startsWith("WARN slow consumer cut off")
                     .contains("pipe=p");
+        }
+        rig.forgetLogged();
+    }
+
+    @Test
+    void aConsumerThatWasTooSlowIsToldSoBehindWholeFramesIfItReadsOn() throws IOException {
+        try (RawClient client = RawClient.openWithSmallBuffer(rig.port())) {
+            client.line("BIND:p");
+            client.expectText("READY");
+            StubPipe.Link link = rig.pipe("p").link();
+            long given = 0;
+            while (link.gone.get() == 0) {
+                if (link.sink.writable()) {
+                    link.sink.deliver(++given, ByteBuffer.allocate(EVENT_BYTES));
+                    link.sink.flush();
+                }
+            }
+            client.line("ACK:1");
+
+            long read = 0;
+            RawClient.Frame frame = client.next();
+            while (frame != null && frame.opcode() == RawClient.BINARY) {
+                assertThat(frame.eventId()).isEqualTo(++read);
+                assertThat(frame.payload()).hasSize(Long.BYTES + EVENT_BYTES);
+                frame = client.next();
+            }
+
+            if (frame == null) {
+                throw new AssertionError("the stream ended without a close frame");
+            }
+            assertThat(frame.closeCode()).isEqualTo(4008);
+            assertThat(frame.closeReason()).isEqualTo("slow consumer");
+            assertThat(read).as("what had not begun to leave is thrown away").isBetween(1L, given - 1);
+            client.frame(RawClient.CLOSE, frame.payload());
+            assertThat(client.atEnd()).isTrue();
+            assertThat(link.gone).hasValue(1);
+            assertThat(link.acks).as("a late ack counts").containsExactly(1L);
+        }
+        rig.forgetLogged();
+    }
+
+    @Test
+    void aConsumerThatNeverReadsOnIsCutAfterTheTimeOfAHandshake() throws IOException {
+        try (EdgeRig hasty = new EdgeRig(HASTY);
+                RawClient client = RawClient.openWithSmallBuffer(hasty.port())) {
+            client.line("BIND:p");
+            client.expectText("READY");
+            StubPipe.Link link = hasty.pipe("p").link();
+            for (int id = 1; link.gone.get() == 0; id++) {
+                if (link.sink.writable()) {
+                    link.sink.deliver(id, ByteBuffer.allocate(EVENT_BYTES));
+                    link.sink.flush();
+                }
+            }
+
+            await().atMost(PATIENCE).until(() -> hasty.server.connections() == 0);
+
+            assertThat(link.gone).hasValue(1);
         }
         rig.forgetLogged();
     }

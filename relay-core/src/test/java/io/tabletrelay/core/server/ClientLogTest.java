@@ -1,0 +1,68 @@
+package io.tabletrelay.core.server;
+
+import static io.tabletrelay.core.server.ClientLog.LINES_PER_SPAN;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.slf4j.event.Level;
+
+class ClientLogTest {
+    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final int CLIENTS = 200;
+
+    private final EdgeRig rig = EdgeRig.start();
+
+    @AfterEach
+    void stop() {
+        rig.close();
+    }
+
+    @Test
+    void whatWasLeftOutIsSaidBeforeTheNextLine() {
+        AtomicLong nanoTime = new AtomicLong();
+        ClientLog log = new ClientLog(nanoTime::get);
+        for (int i = 0; i < LINES_PER_SPAN + 7; i++) {
+            log.line(Level.WARN, "line {}", i);
+        }
+        int written = rig.logged.size();
+
+        nanoTime.addAndGet(Duration.ofSeconds(10).toNanos());
+        log.line(Level.INFO, "the next one");
+
+        assertThat(written).isEqualTo(LINES_PER_SPAN);
+        assertThat(rig.logged.subList(written, rig.logged.size()))
+                .containsExactly(
+                        "WARN lines about clients were left out, there were too many: lines=7", "INFO the next one");
+    }
+
+    @Test
+    void clientsThatComeAgainWithNonsenseDoNotFillTheLog() throws IOException {
+        for (int i = 0; i < CLIENTS; i++) {
+            try (RawClient client = RawClient.open(rig.port())) {
+                client.line("what?");
+                client.sync();
+            }
+        }
+
+        assertThat(rig.counts.malformedLines).hasValue(CLIENTS);
+        assertThat(rig.logged).hasSizeBetween(1, 3 * LINES_PER_SPAN);
+    }
+
+    @Test
+    void aClientWhoseBindFailsAgainAndAgainDoesNotFillTheLog() throws IOException {
+        try (RawClient client = RawClient.open(rig.port())) {
+            for (int i = 0; i < 2_000; i++) {
+                client.line("BIND:failed");
+            }
+            await().atMost(PATIENCE).until(() -> rig.counts.bindsFailed.get() == 2_000);
+            client.sync();
+        }
+
+        assertThat(rig.logged).hasSizeBetween(1, 3 * LINES_PER_SPAN);
+    }
+}
