@@ -52,7 +52,7 @@ record BenchPlan(
             100,
             Duration.ofSeconds(5));
 
-    /** Each event of a paced round. */
+    /** How many events a paced round has. */
     long pacedEvents(int ratePerSecond) {
         return ratePerSecond * pacedTime.toMillis() / 1_000;
     }

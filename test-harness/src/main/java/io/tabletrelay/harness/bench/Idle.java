@@ -35,7 +35,11 @@ final class Idle implements Scenario.Measurement {
             for (int n = 1; n <= count; n++) {
                 consumers.add(RawConsumer.bind(server.wsPort(), "idle-" + n, null));
             }
-            answerPings(consumers, QUIET);
+            answerPings(
+                    consumers,
+                    QUIET.compareTo(bench.plan().idleTime()) < 0
+                            ? QUIET
+                            : bench.plan().idleTime());
             Usage before = server.usage();
             answerPings(consumers, bench.plan().idleTime());
             Usage after = server.usage();

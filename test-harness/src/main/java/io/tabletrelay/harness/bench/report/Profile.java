@@ -14,9 +14,10 @@ import jdk.jfr.consumer.RecordedFrame;
 import jdk.jfr.consumer.RecordedStackTrace;
 import jdk.jfr.consumer.RecordedThread;
 import jdk.jfr.consumer.RecordingFile;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Where a recorded process spent its time: CPU by thread, and samples of Java code by package and by method.
+ * Where a recorded process spent its time: CPU by thread, and samples of Java code by thread and package, and by method.
  *
  * <p>Samples see Java code only: time in the kernel shows as a thread's system time.
  *
@@ -51,12 +52,12 @@ public final class Profile {
                 load[0] += event.getFloat("user");
                 load[1] += event.getFloat("system");
             }
-            case "jdk.ExecutionSample" -> takeSample(event.getStackTrace());
+            case "jdk.ExecutionSample" -> takeSample(kind(event.getThread("sampledThread")), event.getStackTrace());
             default -> {}
         }
     }
 
-    private void takeSample(RecordedStackTrace stack) {
+    private void takeSample(String thread, @Nullable RecordedStackTrace stack) {
         if (stack == null || stack.getFrames().isEmpty()) {
             return;
         }
@@ -67,13 +68,14 @@ public final class Profile {
                 .filter(name -> !name.startsWith("java.") && !name.startsWith("sun.") && !name.startsWith("jdk."))
                 .findFirst()
                 .orElse("the JDK alone");
-        samplesByPackage.merge(owner, 1, Integer::sum);
+        samplesByPackage.merge(thread + ": " + owner, 1, Integer::sum);
     }
 
-    /** Threads of a pool count together. */
-    private static String kind(RecordedThread thread) {
+    /** Threads of a pool count together. The WebSocket library names its selector only after the recorder has seen it. */
+    private static String kind(@Nullable RecordedThread thread) {
         String name = thread == null || thread.getJavaName() == null ? "the JVM's own" : thread.getJavaName();
-        return name.replaceAll("[-#]?\\d+", "");
+        String kind = name.replaceAll("[-#]?\\d+", "");
+        return kind.equals("Thread") ? "WebSocketSelector" : kind;
     }
 
     private static String method(RecordedFrame frame) {
@@ -96,7 +98,7 @@ public final class Profile {
                 .forEach(thread -> threads.add(List.of(
                         thread.getKey(), percent(thread.getValue()[0], all), percent(thread.getValue()[1], all))));
         Tables.printTable(threads, out);
-        printShares("innermost package outside the JDK", samplesByPackage, out);
+        printShares("thread: innermost package outside the JDK", samplesByPackage, out);
         printShares("innermost method", samplesByMethod, out);
     }
 

@@ -81,7 +81,7 @@ public final class Tables {
                 String padding = " ".repeat(widths[i] - row.get(i).length());
                 line.append(i == 0 ? row.get(i) + padding : "  " + padding + row.get(i));
             }
-            out.println(line);
+            out.println(line.toString().stripTrailing());
         }
         out.println();
     }
