@@ -110,7 +110,7 @@ final class LogRecovery {
         State state = folder.inspect(limits);
         SegmentHeader header = folder.header();
         boolean isReplaced = next != null && next.firstId() <= folder.firstId();
-        boolean isUnborn = next == null && header == null && !folder.isMarkedBorn();
+        boolean isUnborn = next == null && !folder.isMarkedBorn();
         if ((isReplaced || isUnborn) && hasNoEvent(folder)) {
             LOG.debug("segment never had an event: pipe={}, segment={}; deleted", limits.pipe(), folder.path());
             folder.delete();

@@ -15,7 +15,7 @@ import java.nio.file.StandardOpenOption;
  */
 final class SegmentSearch implements AutoCloseable {
     private static final int WINDOW_BYTES = 256 << 10;
-    private static final int ID_OFFSET = Integer.BYTES + 8;
+    private static final int ID_OFFSET = Integer.BYTES + RecordFormat.ID_OFFSET;
     private static final int LEAST_BYTES = Integer.BYTES + RecordFormat.EVENT_PREFIX_BYTES;
 
     private final FileChannel channel;

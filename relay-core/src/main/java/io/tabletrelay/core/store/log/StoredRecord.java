@@ -3,6 +3,7 @@ package io.tabletrelay.core.store.log;
 import io.tabletrelay.api.ErrorCode;
 import io.tabletrelay.core.store.StoreException;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.Map;
@@ -41,7 +42,7 @@ final class StoredRecord {
             throw new IllegalArgumentException("no record has this size: bytes=" + size + ", limit=" + maxBytes);
         }
         use((int) size);
-        return bytes.clear().limit((int) size);
+        return bytes.clear().order(ByteOrder.BIG_ENDIAN).limit((int) size); // Chronicle sets its own where it wraps
     }
 
     private void use(int size) {
