@@ -28,6 +28,7 @@ final class EdgeProcess implements AutoCloseable {
     /** The long proofs were asked for. */
     static final boolean FULL = Boolean.getBoolean("edge.full");
 
+    private static final String RELAYS_LOG = "-Dlogback.configurationFile=logback.xml";
     private static final Duration FILLING = Duration.ofMinutes(5);
 
     private final RelayProcess process;
@@ -41,15 +42,15 @@ final class EdgeProcess implements AutoCloseable {
     }
 
     static EdgeProcess start(Path data, String... arguments) throws IOException, InterruptedException {
-        return start(List.of(), "-Xmx128m", data, arguments);
+        return start("-Xmx128m", data, arguments);
     }
 
     /** Starts with these arguments of {@link EdgeRelay}, and waits until the relay is ready. */
-    static EdgeProcess start(List<String> launcher, String heap, Path data, String... arguments)
-            throws IOException, InterruptedException {
+    static EdgeProcess start(String heap, Path data, String... arguments) throws IOException, InterruptedException {
         List<String> all = new ArrayList<>(List.of("data=" + data));
         all.addAll(List.of(arguments));
-        return new EdgeProcess(RelayProcess.start(launcher, List.of(heap), EdgeRelay.class.getName(), all, line -> {}));
+        return new EdgeProcess(
+                RelayProcess.start(List.of(), List.of(heap, RELAYS_LOG), EdgeRelay.class.getName(), all, line -> {}));
     }
 
     RelayProcess process() {
