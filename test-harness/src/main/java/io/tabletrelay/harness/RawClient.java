@@ -31,7 +31,7 @@ public final class RawClient implements AutoCloseable {
     private static final byte[] MASK = {1, 2, 3, 4};
 
     private final Socket socket;
-    private byte[] unread = new byte[0];
+    private ByteBuffer unread = ByteBuffer.allocate(16_384).limit(0);
     private volatile boolean answersPings = true;
 
     private RawClient(Socket socket) {
@@ -74,10 +74,10 @@ public final class RawClient implements AutoCloseable {
                 .getBytes(StandardCharsets.US_ASCII));
         long endNanos = System.nanoTime() + HANDSHAKE_TIMEOUT.toNanos();
         while (true) {
-            String text = new String(unread, StandardCharsets.ISO_8859_1);
+            String text = StandardCharsets.ISO_8859_1.decode(unread.duplicate()).toString();
             int end = text.indexOf("\r\n\r\n");
             if (end >= 0) {
-                unread = Arrays.copyOfRange(unread, end + 4, unread.length);
+                unread.position(unread.position() + end + 4);
                 return text.substring(0, end);
             }
             if (!readMore(endNanos)) {
@@ -162,7 +162,8 @@ public final class RawClient implements AutoCloseable {
     public Frame next(Duration timeout) throws IOException {
         Frame frame = read(timeout);
         if (frame == null) {
-            throw new SocketTimeoutException("no frame came: waited=" + timeout + ", unread bytes=" + unread.length);
+            throw new SocketTimeoutException(
+                    "no frame came: waited=" + timeout + ", unread bytes=" + unread.remaining());
         }
         return frame;
     }
@@ -174,7 +175,7 @@ public final class RawClient implements AutoCloseable {
     }
 
     private @Nullable Frame parse() throws IOException {
-        ByteBuffer in = ByteBuffer.wrap(unread);
+        ByteBuffer in = unread.duplicate();
         if (in.remaining() < 2) {
             return null;
         }
@@ -191,10 +192,10 @@ public final class RawClient implements AutoCloseable {
         if (in.remaining() < length) {
             return null;
         }
-        ByteBuffer payload =
-                ByteBuffer.wrap(unread, in.position(), (int) length).slice();
-        unread = Arrays.copyOfRange(unread, in.position() + (int) length, unread.length);
-        return new Frame(first & 0x0f, first < 0, payload);
+        byte[] payload = new byte[(int) length];
+        in.get(payload);
+        unread.position(in.position());
+        return new Frame(first & 0x0f, first < 0, ByteBuffer.wrap(payload));
     }
 
     /** Returns false when time is up. */
@@ -204,20 +205,29 @@ public final class RawClient implements AutoCloseable {
             return false;
         }
         socket.setSoTimeout((int) Math.max(1, leftMillis));
-        byte[] chunk = new byte[16_384];
+        makeRoom();
         int n;
         try {
-            n = socket.getInputStream().read(chunk);
+            n = socket.getInputStream().read(unread.array(), unread.limit(), unread.capacity() - unread.limit());
         } catch (SocketTimeoutException e) {
             return false;
         }
         if (n < 0) {
             throw new EOFException("connection ended by the other side: port=" + socket.getPort());
         }
-        byte[] all = Arrays.copyOf(unread, unread.length + n);
-        System.arraycopy(chunk, 0, all, unread.length, n);
-        unread = all;
+        unread.limit(unread.limit() + n);
         return true;
+    }
+
+    /** Behind the limit there is space for more bytes. */
+    private void makeRoom() {
+        if (unread.limit() < unread.capacity()) {
+            return;
+        }
+        ByteBuffer more = unread.remaining() > unread.capacity() / 2
+                ? ByteBuffer.allocate(2 * unread.capacity()).put(unread)
+                : unread.compact();
+        unread = more.flip();
     }
 
     /** Ends the connection with a TCP reset, as a crash or a broken line would. */

@@ -71,9 +71,27 @@ public final class RelayProcess implements AutoCloseable {
      */
     public static RelayProcess start(String mainClass, List<String> arguments, Consumer<String> lines)
             throws IOException {
-        List<String> command = new ArrayList<>();
+        return start(List.of(), List.of(), mainClass, arguments, lines);
+    }
+
+    /**
+     * Starts any main class and returns at once.
+     *
+     * @param launcher the command that starts the one behind it in the same process, for example with another limit
+     * @param jvmFlags stand behind the usual ones
+     * @param lines gets each line that the process prints, also those it printed just before it was killed
+     */
+    public static RelayProcess start(
+            List<String> launcher,
+            List<String> jvmFlags,
+            String mainClass,
+            List<String> arguments,
+            Consumer<String> lines)
+            throws IOException {
+        List<String> command = new ArrayList<>(launcher);
         command.add(ProcessHandle.current().info().command().orElse("java"));
         command.addAll(JVM_FLAGS);
+        command.addAll(jvmFlags);
         if (Runtime.version().feature() >= 24) {
             command.add("--enable-native-access=ALL-UNNAMED");
             command.add("--sun-misc-unsafe-memory-access=allow");

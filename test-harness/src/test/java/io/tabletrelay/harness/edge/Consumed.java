@@ -1,0 +1,106 @@
+package io.tabletrelay.harness.edge;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.ByteBuffer;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What one consumer of some kind was sent.
+ *
+ * <p>Threading: thread-safe.
+ */
+final class Consumed {
+    private final String pipe;
+    private final boolean acking;
+    private final Map<Long, String> digestById = new ConcurrentSkipListMap<>();
+    private final CompletableFuture<Integer> closeCode = new CompletableFuture<>();
+    private final CompletableFuture<String> bound = new CompletableFuture<>();
+    private volatile @Nullable Consumer<String> sender;
+
+    /** @param acking true to ack each event as it comes */
+    Consumed(String pipe, boolean acking) {
+        this.pipe = pipe;
+        this.acking = acking;
+    }
+
+    String pipe() {
+        return pipe;
+    }
+
+    boolean acking() {
+        return acking;
+    }
+
+    void connected(Consumer<String> lineSender) {
+        sender = lineSender;
+        send("BIND:" + pipe);
+    }
+
+    /** Sends a line, if it is connected and not closed. */
+    void send(String line) {
+        Consumer<String> lineSender = sender;
+        if (lineSender != null && !closeCode.isDone()) {
+            lineSender.accept(line);
+        }
+    }
+
+    void line(String line) {
+        bound.complete(line);
+    }
+
+    void event(ByteBuffer frame) {
+        ByteBuffer bytes = frame.duplicate();
+        long id = bytes.getLong();
+        event(id, digest(bytes));
+        if (acking) {
+            send("ACK:" + id);
+        }
+    }
+
+    void event(long id, String digest) {
+        String before = digestById.put(id, digest);
+        if (before != null) {
+            failed("event came twice: id=" + id);
+        }
+    }
+
+    void closed(int code) {
+        closeCode.complete(code);
+    }
+
+    void failed(String what) {
+        closeCode.completeExceptionally(new IllegalStateException(what));
+    }
+
+    void awaitBound() throws Exception {
+        assertThat(bound.get(60, TimeUnit.SECONDS)).isEqualTo("READY");
+    }
+
+    int awaitCloseCode() throws Exception {
+        return closeCode.get(60, TimeUnit.SECONDS);
+    }
+
+    /** Digests of the payloads, by id. */
+    Map<Long, String> digests() {
+        return digestById;
+    }
+
+    static String digest(ByteBuffer payload) {
+        try {
+            MessageDigest sha256 = MessageDigest.getInstance("SHA-256");
+            sha256.update(payload.duplicate());
+            return HexFormat.of().formatHex(sha256.digest());
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+}
