@@ -20,6 +20,8 @@ final class Bench implements AutoCloseable {
     /** Nothing that is worth a figure takes longer. */
     static final Duration PATIENCE = Duration.ofMinutes(2);
 
+    static final String CPU = "CPU µs/event";
+
     private final BenchPlan plan;
     private final Path data;
     private final @Nullable Path recording;
@@ -73,7 +75,7 @@ final class Bench implements AutoCloseable {
 
     /** What a server used for each event between two looks. */
     void addCosts(String scenario, Variant variant, Usage before, Usage after, long events) {
-        report.add(scenario, variant.label(), "CPU µs/event", (after.cpuNanos() - before.cpuNanos()) / 1e3 / events);
+        report.add(scenario, variant.label(), CPU, (after.cpuNanos() - before.cpuNanos()) / 1e3 / events);
         report.add(
                 scenario,
                 variant.label(),

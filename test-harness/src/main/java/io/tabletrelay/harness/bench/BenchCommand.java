@@ -1,12 +1,12 @@
 package io.tabletrelay.harness.bench;
 
+import io.tabletrelay.harness.bench.report.MachineLoad;
 import io.tabletrelay.harness.bench.report.Profile;
 import io.tabletrelay.harness.bench.report.Report;
 import io.tabletrelay.harness.bench.report.ReportJson;
 import io.tabletrelay.harness.bench.report.Tables;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -88,6 +88,7 @@ final class BenchCommand implements Callable<Integer> {
         BenchPlan plan = quick ? BenchPlan.QUICK : BenchPlan.FULL;
         Map<String, Object> surroundings = surroundings(plan);
         Set<Scenario> wanted = scenarios.isEmpty() ? EnumSet.allOf(Scenario.class) : EnumSet.copyOf(scenarios);
+        MachineLoad before = MachineLoad.now();
         Report report;
         ProgressBar bar = progressBar(wanted, plan);
         try (Bench bench = new Bench(plan, folder, recording, bar == null ? () -> {} : bar::step)) {
@@ -100,6 +101,7 @@ final class BenchCommand implements Callable<Integer> {
                 bar.close();
             }
         }
+        surroundings.put("othersTookPercent", Math.round(MachineLoad.now().othersPercentSince(before)));
         print(report, surroundings);
     }
 
@@ -126,7 +128,6 @@ final class BenchCommand implements Callable<Integer> {
         known.put("java", Runtime.version().toString());
         known.put("system", System.getProperty("os.name") + " " + System.getProperty("os.version"));
         known.put("cores", Runtime.getRuntime().availableProcessors());
-        known.put("loadBefore", ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage());
         known.put("rounds", plan.rounds());
         known.put("eventBytes", plan.eventBytes());
         known.put("windowEvents", plan.windowEvents());

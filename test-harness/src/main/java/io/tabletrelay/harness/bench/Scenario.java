@@ -1,6 +1,7 @@
 package io.tabletrelay.harness.bench;
 
 import java.io.IOException;
+import java.util.Locale;
 
 /** What can be measured, by its name on the command line. */
 enum Scenario {
@@ -15,6 +16,12 @@ enum Scenario {
 
         /** How often it will call {@link Bench#roundDone}. */
         int rounds(BenchPlan plan);
+    }
+
+    /** As it is written on the command line. */
+    @Override
+    public String toString() {
+        return name().toLowerCase(Locale.ROOT);
     }
 
     Measurement measurement() {

@@ -39,12 +39,18 @@ final class Throughput implements Scenario.Measurement {
         report.aimAtLeast(NAME, "relay / (a)", ratio(report, Variant.RELAY, Variant.PLAIN), 1.2);
         report.aimAtLeast(NAME, "relay / (b)", ratio(report, Variant.RELAY, Variant.GATHERED), 0.7);
         report.compare(NAME, "relay / (c)", ratio(report, Variant.RELAY, Variant.CHRONICLE));
+        report.compare(NAME, "CPU relay / (a)", cpuRatio(report, Variant.PLAIN));
+        report.compare(NAME, "CPU relay / (b)", cpuRatio(report, Variant.GATHERED));
         report.compare(NAME, "relay, over HTTP / relay", ratio(report, Variant.RELAY_HTTP, Variant.RELAY));
         report.compare(NAME, "client's ceiling / (b)", ratio(report, Variant.BLAST, Variant.GATHERED));
     }
 
     private static double ratio(Report report, Variant variant, Variant to) {
         return report.ratio(NAME, RATE, variant.label(), to.label());
+    }
+
+    private static double cpuRatio(Report report, Variant to) {
+        return report.ratio(NAME, Bench.CPU, Variant.RELAY.label(), to.label());
     }
 
     private static void round(Bench bench, Variant variant, boolean counts) throws IOException, InterruptedException {

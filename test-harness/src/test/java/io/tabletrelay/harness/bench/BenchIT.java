@@ -53,7 +53,8 @@ class BenchIT {
                         .singleElement()
                         .satisfies(value -> assertThat(value).isFinite().isNotNegative()));
         assertThat(report.aims())
-                .hasSize(9)
+                .hasSize(11)
+                .filteredOn(aim -> !aim.aim().startsWith("CPU")) // so little that the clock may not have ticked
                 .allSatisfy(aim ->
                         assertThat(aim.measured()).as("%s", aim).isFinite().isNotNegative());
         throughputIsPlausible(report);
