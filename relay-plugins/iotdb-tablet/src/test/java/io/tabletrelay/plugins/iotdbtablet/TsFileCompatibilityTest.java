@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.tabletrelay.api.tablet.Tablet;
 import io.tabletrelay.api.tablet.TabletCodec;
+import io.tabletrelay.api.tablet.TabletFamily;
 import io.tabletrelay.api.tablet.TabletType;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -36,7 +37,7 @@ class TsFileCompatibilityTest {
 
     private static final Map<String, TsFileLibrary> LIBRARIES = new HashMap<>();
 
-    private final TabletCodec codec = new TabletCodec();
+    private final TabletCodec codec = new TabletCodec(TabletFamily.V2);
 
     /** Which cells are null. */
     private enum Nulls {
