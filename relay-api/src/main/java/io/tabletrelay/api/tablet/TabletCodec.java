@@ -75,12 +75,12 @@ public final class TabletCodec {
     }
 
     private String expected(boolean isOfOtherFamily) {
-        String expected = "; expected a tablet of family " + family;
+        String expected = "; expected a tablet of family " + family.described();
         if (!isOfOtherFamily) {
             return expected;
         }
         TabletFamily other = family.other();
-        return expected + ", this is a whole one of family " + other + ": publish it to a pipe with "
+        return expected + ", this is a whole one of family " + other.described() + ": publish it to a pipe with "
                 + TabletFamily.OPTION + "=" + other.word();
     }
 }

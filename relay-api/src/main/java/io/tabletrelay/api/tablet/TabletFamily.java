@@ -93,8 +93,8 @@ public enum TabletFamily {
         }
     }
 
-    @Override
-    public String toString() {
+    /** For messages: the name, and what reads such tablets. */
+    String described() {
         return word + " (" + readers + ")";
     }
 }

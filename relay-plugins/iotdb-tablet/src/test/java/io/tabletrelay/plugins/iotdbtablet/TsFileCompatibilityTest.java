@@ -174,7 +174,7 @@ class TsFileCompatibilityTest {
                     ByteBuffer bytes = ByteBuffer.wrap(written(version, types, rows(types, rowCount, nulls)));
                     assertThatThrownBy(() -> version.otherCodec().decode(bytes))
                             .as("%s, %d rows, nulls %s", types, rowCount, nulls)
-                            .hasMessageContaining("this is a whole one of family " + version.family);
+                            .hasMessageContaining("this is a whole one of family " + version.family.word());
                 }
             }
         }
