@@ -14,7 +14,7 @@ import java.util.Map;
  *
  * <p>Threading: immutable.
  *
- * @param values by name
+ * @param values by name; only those that were given
  */
 public record PipeSettings(Map<String, String> values) {
     public static final PipeSettings NONE = new PipeSettings(Map.of());
@@ -43,13 +43,13 @@ public record PipeSettings(Map<String, String> values) {
 
     /** Whether each setting has the same value in both, given or by default. */
     public boolean meansTheSameAs(PipeSettings other) {
-        return withDefaults().equals(other.withDefaults());
+        return values.equals(other.values)
+                || ALLOWED.entrySet().stream()
+                        .allMatch(setting -> value(setting).equals(other.value(setting)));
     }
 
-    private Map<String, String> withDefaults() {
-        Map<String, String> all = new HashMap<>();
-        ALLOWED.forEach((name, allowed) -> all.put(name, values.getOrDefault(name, allowed.get(0))));
-        return all;
+    private String value(Map.Entry<String, List<String>> setting) {
+        return values.getOrDefault(setting.getKey(), setting.getValue().get(0));
     }
 
     /**
@@ -58,20 +58,23 @@ public record PipeSettings(Map<String, String> values) {
      * @throws RelayException with BAD_EVENT if one of its options says another value than the setting
      */
     public SourceEvent on(SourceEvent event) {
-        withDefaults().forEach((name, value) -> {
-            String option = event.option(name, value);
-            if (!option.equals(value)) {
-                throw new RelayException(
-                        ErrorCode.BAD_EVENT,
-                        "event refused, its pipe has another setting: pipe=" + event.pipe() + ", " + name + "=" + option
-                                + ", setting=" + value + "; leave that option out, or publish to a pipe made with it");
-            }
-        });
+        ALLOWED.entrySet().forEach(setting -> refuseOther(event, setting.getKey(), value(setting)));
         if (values.isEmpty()) {
             return event;
         }
         Map<String, String> options = new HashMap<>(event.options());
         options.putAll(values);
         return new SourceEvent(event.pipe(), event.bytes(), options);
+    }
+
+    private static void refuseOther(SourceEvent event, String name, String value) {
+        String option = event.option(name, value);
+        if (!option.equals(value)) {
+            throw new RelayException(
+                    ErrorCode.BAD_EVENT,
+                    "event refused, its pipe has another setting: pipe=" + event.pipe() + ", " + name + "=" + option
+                            + ", setting=" + value
+                            + "; leave that option out, or publish to a pipe made with it");
+        }
     }
 }
