@@ -263,11 +263,10 @@ final class Connection implements EdgeChannel.Listener {
                 .log()
                 .line(
                         Level.WARN,
-                        "slow consumer cut off: peer={}, pipe={}, unsentBytes={}; it took no byte for {}",
+                        "slow consumer cut off: peer={}, pipe={}, unsentBytes={}; it takes none of them",
                         peer(),
                         session.pipe(),
-                        unsentBytes,
-                        surroundings.config().slowConsumerTimeout());
+                        unsentBytes);
         startClosing();
         out.drop();
         channel.breakOff(FrameCodec.close(SLOW_CONSUMER, "slow consumer"));

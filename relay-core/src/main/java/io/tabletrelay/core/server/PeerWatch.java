@@ -14,7 +14,7 @@ final class PeerWatch {
         PING,
         /** It did not become a WebSocket, or did not answer our close, in time. */
         HANDSHAKE_OVERDUE,
-        /** Nothing came from it. */
+        /** Nothing came from it, and nothing waits for it. */
         SILENT,
         /** It does not take its bytes. */
         SLOW
@@ -61,7 +61,7 @@ final class PeerWatch {
             return Verdict.SLOW;
         }
         if (nowNanos - peer.lifeNanos() > heartbeatTimeoutNanos) {
-            return Verdict.SILENT;
+            return peer.unsentBytes() > 0 ? Verdict.SLOW : Verdict.SILENT;
         }
         if (nowNanos - pingNanos >= heartbeatNanos && peer.unsentBytes() <= 0) {
             pingNanos = nowNanos;

@@ -6,8 +6,11 @@ import static org.awaitility.Awaitility.await;
 import io.tabletrelay.core.config.ServerConfig;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class HeartbeatTest {
     private static final ServerConfig LIVELY = new ServerConfig(
@@ -43,6 +46,51 @@ class HeartbeatTest {
             await().atMost(Duration.ofSeconds(20))
                     .until(() -> rig.pipe("p").link().gone.get() == 1);
             assertThat(rig.logged).singleElement().asString().startsWith("INFO silent peer cut off");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(classes = {IllegalStateException.class, StackOverflowError.class})
+    void aThrowOverOnePeerStopsTheWatchOverNone(Class<? extends Throwable> type) throws Exception {
+        Throwable thrown = type.getConstructor().newInstance();
+        AtomicInteger cuts = new AtomicInteger();
+        EdgeEvents throwingOnce = new EdgeEvents() {
+            @Override
+            public void silentPeerCut() {
+                if (cuts.getAndIncrement() == 0) {
+                    HeartbeatTest.<RuntimeException>sneak(thrown);
+                }
+            }
+        };
+        RelayServer server = new RelayServer(LIVELY, StubPipe::new, throwingOnce, System::nanoTime);
+        server.start();
+        try (RawClient one = RawClient.bound(server.port(), "one");
+                RawClient other = RawClient.bound(server.port(), "other")) {
+            one.readToTheEnd();
+            other.readToTheEnd();
+
+            assertThat(cuts).as("the one that threw is cut at the next look").hasValue(3);
+        } finally {
+            server.stop(Duration.ZERO);
+        }
+    }
+
+    @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
+    private static <T extends Throwable> void sneak(Throwable thrown) throws T {
+        throw (T) thrown;
+    }
+
+    @Test
+    void anIdlePeerIsPingedOnceAHeartbeat() throws IOException {
+        try (RawClient client = RawClient.bound(rig.port(), "p")) {
+            client.expect(RawClient.PING);
+            long startNanos = System.nanoTime();
+            for (int ping = 1; ping <= 10; ping++) {
+                client.frame(RawClient.PONG, client.expect(RawClient.PING).payload());
+            }
+            Duration took = Duration.ofNanos(System.nanoTime() - startNanos);
+
+            assertThat(took.dividedBy(10)).isBetween(Duration.ofMillis(160), Duration.ofMillis(400));
         }
     }
 

@@ -4,11 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -161,6 +165,45 @@ class HostileClientTest {
             }
 
             assertThat(client.expectClose().closeCode()).isEqualTo(1008);
+        }
+    }
+
+    @Test
+    void aFloodOfLinesHoldsUpNobody() throws Exception {
+        byte[] ack = RawClient.encode(0x81, "ACK:1".getBytes(StandardCharsets.UTF_8), true);
+        ByteBuffer acks = ByteBuffer.allocate(5_000 * ack.length);
+        while (acks.hasRemaining()) {
+            acks.put(ack);
+        }
+        AtomicBoolean flooding = new AtomicBoolean(true);
+        try (RawClient flooder = RawClient.bound(rig.port(), "p");
+                RawClient other = RawClient.bound(rig.port(), "q")) {
+            rig.pipe("p").link().keepsAcks = false;
+            CompletableFuture<Void> flood = CompletableFuture.runAsync(() -> flood(flooder, acks.array(), flooding));
+            long slowestNanos = 0;
+            for (int i = 0; i < 100; i++) {
+                long startNanos = System.nanoTime();
+                rig.pipe("q").link().sink.deliver(i, ByteBuffer.allocate(10));
+                rig.pipe("q").link().sink.flush();
+                other.expect(RawClient.BINARY);
+                RawClient.bound(rig.port(), "fresh" + i).close();
+                slowestNanos = Math.max(slowestNanos, System.nanoTime() - startNanos);
+            }
+            flooding.set(false);
+
+            flood.get(20, TimeUnit.SECONDS);
+            assertThat(Duration.ofNanos(slowestNanos)).isLessThan(Duration.ofSeconds(2));
+            flooder.sync();
+        }
+    }
+
+    private static void flood(RawClient client, byte[] lines, AtomicBoolean flooding) {
+        try {
+            while (flooding.get()) {
+                client.bytes(lines);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 

@@ -54,6 +54,14 @@ class PeerWatchTest {
     }
 
     @Test
+    void aSilentPeerForWhichBytesWaitIsSlow() {
+        at(34, alive(5, 500, 1));
+
+        assertThat(at(35, alive(5, 500, 1))).isEqualTo(Verdict.LEAVE);
+        assertThat(at(36, alive(5, 500, 1))).isEqualTo(Verdict.SLOW);
+    }
+
+    @Test
     void aPeerWhoseBytesStandStillIsSlowAndOneWhoseBytesMoveIsNot() {
         for (int second = 0; second <= 100; second++) {
             assertThat(at(second, alive(second, 500, second))).isNotEqualTo(Verdict.SLOW);

@@ -24,6 +24,16 @@ class SocketLimitsTest {
             1 << 20,
             Duration.ofSeconds(60));
 
+    private static final ServerConfig ROOMY = new ServerConfig(
+            "127.0.0.1",
+            0,
+            2_000,
+            Duration.ofMillis(500),
+            Duration.ofSeconds(20),
+            Duration.ofSeconds(60),
+            1 << 20,
+            Duration.ofSeconds(60));
+
     private final EdgeRig rig = new EdgeRig(SHORT_HANDSHAKE);
 
     @AfterEach
@@ -48,6 +58,27 @@ class SocketLimitsTest {
             }
             good.sync();
             await().atMost(PATIENCE).until(() -> rig.server.connections() == 1);
+        }
+    }
+
+    @Test
+    void aThousandSilentSocketsAreClosedInTime() throws IOException {
+        List<RawClient> silent = new ArrayList<>();
+        try (EdgeRig roomy = new EdgeRig(ROOMY);
+                RawClient good = RawClient.bound(roomy.port(), "p")) {
+            for (int i = 0; i < 1_000; i++) {
+                silent.add(RawClient.tcp(roomy.port()));
+            }
+            for (RawClient client : silent) {
+                assertThat(client.atEnd()).isTrue();
+            }
+
+            good.sync();
+            await().atMost(PATIENCE).until(() -> roomy.server.connections() == 1);
+        } finally {
+            for (RawClient client : silent) {
+                client.close();
+            }
         }
     }
 

@@ -17,6 +17,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 
 /**
  * An {@link EdgeRelay} in a process of its own, and what is seen of it from outside.
@@ -86,16 +87,39 @@ final class EdgeProcess implements AutoCloseable {
                 .until(() -> status(pipe).path(member).asLong(-1) == value);
     }
 
+    void awaitUnbound(String pipe) {
+        await(pipe + ": no consumer")
+                .atMost(PATIENCE)
+                .until(() -> !status(pipe).path("consumer").asBoolean(true));
+    }
+
     /** The value of a metric without labels. */
     long metric(String name) throws IOException, InterruptedException {
-        URI uri = process.http().resolve("/metrics");
-        String page = metrics.send(HttpRequest.newBuilder(uri).build(), HttpResponse.BodyHandlers.ofString())
-                .body();
-        return page.lines()
+        return metricsPage()
                 .filter(line -> line.startsWith(name + " "))
-                .map(line -> Double.valueOf(line.substring(name.length() + 1)).longValue())
+                .mapToLong(EdgeProcess::value)
                 .findFirst()
                 .orElseThrow(() -> new IOException("no such metric: name=" + name));
+    }
+
+    /** The sum of a metric's values for a pipe. */
+    long labelled(String name, String pipe) throws IOException, InterruptedException {
+        return metricsPage()
+                .filter(line -> line.startsWith(name + "_total{") || line.startsWith(name + "{"))
+                .filter(line -> line.contains("pipe=\"" + pipe + "\""))
+                .mapToLong(EdgeProcess::value)
+                .sum();
+    }
+
+    private Stream<String> metricsPage() throws IOException, InterruptedException {
+        URI uri = process.http().resolve("/metrics");
+        return metrics.send(HttpRequest.newBuilder(uri).build(), HttpResponse.BodyHandlers.ofString())
+                .body()
+                .lines();
+    }
+
+    private static long value(String line) {
+        return Double.valueOf(line.substring(line.lastIndexOf(' ') + 1)).longValue();
     }
 
     /** Lines that the relay printed with this in them. */
