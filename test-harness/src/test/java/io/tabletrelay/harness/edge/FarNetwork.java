@@ -1,6 +1,7 @@
 package io.tabletrelay.harness.edge;
 
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -69,8 +70,13 @@ final class FarNetwork implements AutoCloseable {
 
     /** The link goes with its namespace. */
     @Override
-    public void close() throws InterruptedException {
-        tried("netns", "del", name);
-        tried("link", "del", name);
+    public void close() throws IOException {
+        try {
+            tried("netns", "del", name);
+            tried("link", "del", name);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("network namespace may be left: name=" + name);
+        }
     }
 }

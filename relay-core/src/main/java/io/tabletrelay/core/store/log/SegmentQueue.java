@@ -84,7 +84,7 @@ final class SegmentQueue {
     private SingleChronicleQueue open() {
         ChronicleSettings.apply();
         if (!writable) {
-            checkIndex();
+            checkStructure();
             folder.deleteMetadata();
         }
         return SingleChronicleQueueBuilder.binary(folder.path())
@@ -98,11 +98,11 @@ final class SegmentQueue {
                 .build();
     }
 
-    private void checkIndex() {
+    private void checkStructure() {
         Path file = folder.file();
         try {
-            if (file != null && !SegmentIndex.isSound(file, folder.firstId())) {
-                throw new IllegalStateException("index is damaged: segment=" + folder.path());
+            if (file != null && !SegmentStructure.isSound(file, folder.firstId(), limits.maxRecordBytes())) {
+                throw new IllegalStateException("structure is damaged: segment=" + folder.path());
             }
         } catch (IOException e) {
             throw new UncheckedIOException(e);
