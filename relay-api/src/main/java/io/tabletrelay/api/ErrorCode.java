@@ -12,6 +12,8 @@ public enum ErrorCode {
     NO_SERIALIZER(Kind.CLIENT),
     /** The pipe does not exist, and the request does not create it. */
     NO_SUCH_PIPE(Kind.CLIENT),
+    /** The pipe exists, with other settings than asked for. */
+    PIPE_EXISTS(Kind.CLIENT),
     /** An event, a group or a request over its size limit. */
     TOO_LARGE(Kind.CLIENT),
     /** A producer's sequence that is not the one after the last stored. */

@@ -67,6 +67,7 @@ public final class Relay implements AutoCloseable {
             publisher = new RelayPublisher(
                     serializers,
                     pipes::pipe,
+                    pipes::settings,
                     metrics,
                     Durability.PROCESS,
                     processors,
@@ -82,6 +83,7 @@ public final class Relay implements AutoCloseable {
                             serializers::available,
                             pipes::names,
                             pipes::find,
+                            pipes::create,
                             metrics,
                             this::notReadyReasons));
             http.start();

@@ -52,7 +52,13 @@ import picocli.CommandLine.TypeConversionException;
             "5:the relay cannot be reached, or said \"later\" until the time was up"
         },
         footer = "%nEach option can be given as an environment variable: RELAY_WS_PORT for --ws-port.",
-        subcommands = {ServeCommand.class, PublishCommand.class, ImportCommand.class, ConsumeCommand.class})
+        subcommands = {
+            ServeCommand.class,
+            PublishCommand.class,
+            ImportCommand.class,
+            ConsumeCommand.class,
+            PipeCommand.class
+        })
 public final class RelayMain implements Runnable {
     static final int FAILED = 1;
     static final int USAGE = 2;

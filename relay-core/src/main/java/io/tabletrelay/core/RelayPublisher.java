@@ -9,6 +9,7 @@ import io.tabletrelay.api.ProducerSequence;
 import io.tabletrelay.api.Publisher;
 import io.tabletrelay.api.RelayException;
 import io.tabletrelay.api.serializer.SourceEvent;
+import io.tabletrelay.core.config.PipeSettings;
 import io.tabletrelay.core.metrics.RelayMetrics;
 import io.tabletrelay.core.metrics.SerializerMetrics;
 import io.tabletrelay.core.pipe.Pipe;
@@ -57,6 +58,7 @@ public final class RelayPublisher implements Publisher, AutoCloseable {
 
     private final SerializerRegistry serializers;
     private final Function<PipeName, Pipe> pipes;
+    private final Function<PipeName, PipeSettings> settings;
     private final RelayMetrics metrics;
     private final Durability durability;
     private final long maxOutstandingBytes;
@@ -68,6 +70,7 @@ public final class RelayPublisher implements Publisher, AutoCloseable {
 
     /**
      * @param pipes finds a pipe or makes it; called on the serializer pool
+     * @param settings those of a pipe, without making it; called on the serializer pool
      * @param durability what the relay's confirmations promise
      * @param threads of the serializer pool
      * @param maxOutstandingBytes source bytes of all publishes that no pipe has yet, with some overhead for each
@@ -75,12 +78,14 @@ public final class RelayPublisher implements Publisher, AutoCloseable {
     RelayPublisher(
             SerializerRegistry serializers,
             Function<PipeName, Pipe> pipes,
+            Function<PipeName, PipeSettings> settings,
             RelayMetrics metrics,
             Durability durability,
             int threads,
             long maxOutstandingBytes) {
         this.serializers = serializers;
         this.pipes = pipes;
+        this.settings = settings;
         this.metrics = metrics;
         this.durability = durability;
         this.maxOutstandingBytes = maxOutstandingBytes;
@@ -225,12 +230,14 @@ public final class RelayPublisher implements Publisher, AutoCloseable {
     }
 
     private void append(Publish publish) {
-        List<Payload> payloads = serialize(publish);
+        PipeSettings madeFor = settings.apply(publish.event.pipe());
+        List<Payload> payloads = serialize(publish, madeFor);
         if (payloads.isEmpty() && publish.sequence == null) {
             succeed(publish, new Appended(0, 0, false, durability));
             return;
         }
-        CompletionStage<Appended> appended = pipes.apply(publish.event.pipe()).append(payloads, publish.sequence);
+        CompletionStage<Appended> appended =
+                pipes.apply(publish.event.pipe()).append(payloads, publish.sequence, madeFor);
         giveRoomBack(publish); // the pipe has a limit of its own: one that is slow takes no room from others
         var unused = appended.whenComplete((ids, failure) -> {
             if (failure == null) {
@@ -241,10 +248,10 @@ public final class RelayPublisher implements Publisher, AutoCloseable {
         });
     }
 
-    private List<Payload> serialize(Publish publish) {
+    private List<Payload> serialize(Publish publish, PipeSettings madeFor) {
         SerializerMetrics counts = metrics.serializer(publish.serializer.sourceType());
         try {
-            List<Payload> payloads = publish.serializer.serialize(publish.event);
+            List<Payload> payloads = publish.serializer.serialize(madeFor.on(publish.event));
             if (payloads.isEmpty()) {
                 counts.filtered();
             } else {

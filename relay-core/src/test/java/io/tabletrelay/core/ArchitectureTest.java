@@ -1,5 +1,7 @@
 package io.tabletrelay.core;
 
+import static com.tngtech.archunit.core.domain.JavaAccess.Predicates.target;
+import static com.tngtech.archunit.core.domain.properties.HasName.Predicates.nameMatching;
 import static com.tngtech.archunit.lang.conditions.ArchConditions.callMethod;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
@@ -132,6 +134,11 @@ class ArchitectureTest {
     static final ArchRule nobodyLooksUpPeers = noClasses()
             .should(callMethod(InetSocketAddress.class, "getHostName").or(callMethod(InetAddress.class, "getHostName")))
             .orShould(callMethod(InetAddress.class, "getCanonicalHostName"));
+
+    /** A document left open locks its queue for ever, and one that an exception closes is stored by half. */
+    @ArchTest
+    static final ArchRule messagesAreWrittenWhole =
+            noClasses().should().callMethodWhere(target(nameMatching("writingDocument|acquireWritingDocument")));
 
     @ArchTest
     static final ArchRule noDumpingGrounds =

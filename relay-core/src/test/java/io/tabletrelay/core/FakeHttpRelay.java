@@ -27,9 +27,11 @@ final class FakeHttpRelay implements AutoCloseable {
     private long forgottenSequence;
     private int timesToForget;
     private String badEvent = "";
+    private String settings = "";
 
     FakeHttpRelay() throws IOException {
         server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        server.createContext("/v1/pipes/plant", this::create);
         server.createContext("/v1/pipes/plant/events", this::publish);
         server.createContext("/v1/pipes/plant/producers/", this::producer);
         server.start();
@@ -110,6 +112,22 @@ final class FakeHttpRelay implements AutoCloseable {
                 exchange,
                 200,
                 "{\"firstId\":%d,\"lastId\":%d,\"count\":1,\"duplicate\":%s}".formatted(sequence, sequence, duplicate));
+    }
+
+    private synchronized void create(HttpExchange exchange) throws IOException {
+        String body = new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8);
+        boolean isNew = settings.isEmpty();
+        if (isNew) {
+            settings = body;
+        }
+        if (settings.equals(body)) {
+            answer(exchange, isNew ? 201 : 200, "{\"name\":\"plant\",\"created\":%s}".formatted(isNew));
+        } else {
+            answer(
+                    exchange,
+                    409,
+                    "{\"status\":409,\"code\":\"PIPE_EXISTS\",\"detail\":\"pipe exists with other settings\"}");
+        }
     }
 
     private synchronized void producer(HttpExchange exchange) throws IOException {

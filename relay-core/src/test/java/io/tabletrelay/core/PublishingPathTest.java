@@ -7,9 +7,11 @@ import ch.qos.logback.classic.Logger;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.tabletrelay.api.Durability;
+import io.tabletrelay.api.PipeName;
 import io.tabletrelay.api.serializer.EventSerializer;
 import io.tabletrelay.api.serializer.SerializerContext;
 import io.tabletrelay.core.config.HttpConfig;
+import io.tabletrelay.core.config.PipeSettings;
 import io.tabletrelay.core.http.FakePipes;
 import io.tabletrelay.core.http.HttpEdge;
 import io.tabletrelay.core.http.RelayView;
@@ -28,6 +30,7 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -51,10 +54,18 @@ class PublishingPathTest {
         serializers = SerializerRegistry.load(
                 Providers.of(folder, EventSerializer.class, TestSerializers.Shared.class),
                 new SerializerContext(100, 10));
-        publisher = new RelayPublisher(serializers, pipes::pipe, metrics, Durability.PROCESS, 2, 1 << 20);
+        publisher =
+                new RelayPublisher(serializers, pipes::pipe, pipes::settings, metrics, Durability.PROCESS, 2, 1 << 20);
         edge = new HttpEdge(
                 new HttpConfig("127.0.0.1", 0, 1000),
-                new RelayView(publisher, serializers::available, pipes::names, pipes::find, metrics, List::of));
+                new RelayView(
+                        publisher,
+                        serializers::available,
+                        pipes::names,
+                        pipes::find,
+                        pipes::create,
+                        metrics,
+                        List::of));
         edge.start();
     }
 
@@ -73,6 +84,33 @@ class PublishingPathTest {
         assertThat(response.statusCode()).isEqualTo(200);
         assertThat(json(response).get("count").asInt()).isEqualTo(3);
         assertThat(pipes.pipe("plant").stored()).containsExactly("x", "x", "x");
+    }
+
+    @Test
+    void aPipesSettingsReachTheSerializerAndNoOptionSaysOtherwise() throws Exception {
+        var unused = pipes.create(new PipeName("plant"), new PipeSettings(Map.of("tablet-format", "v1")));
+
+        HttpResponse<String> silent = post("do=tell-format", "x");
+        HttpResponse<String> agreeing = post("do=tell-format&tablet-format=v1", "x");
+        HttpResponse<String> contrary = post("do=tell-format&tablet-format=v2", "x");
+
+        assertThat(List.of(silent.statusCode(), agreeing.statusCode())).containsOnly(200);
+        assertThat(pipes.pipe("plant").stored()).containsExactly("v1", "v1");
+        assertThat(contrary.statusCode()).isEqualTo(400);
+        assertThat(json(contrary).get("code").asText()).isEqualTo("BAD_EVENT");
+        assertThat(json(contrary).get("detail").asText())
+                .startsWith("event refused, its pipe has another setting: pipe=plant, tablet-format=v2, setting=v1");
+    }
+
+    @Test
+    void aPipeOfFirstUseTakesTheDefaultOnly() throws Exception {
+        HttpResponse<String> other = post("do=tell-format&tablet-format=v1", "x");
+        HttpResponse<String> given = post("do=tell-format&tablet-format=v2", "x");
+
+        assertThat(other.statusCode()).isEqualTo(400);
+        assertThat(json(other).get("detail").asText()).contains("tablet-format=v1, setting=v2");
+        assertThat(given.statusCode()).isEqualTo(200);
+        assertThat(pipes.pipe("plant").stored()).containsExactly("v2");
     }
 
     @Test

@@ -62,7 +62,8 @@ class RelayPublisherTest {
                 Providers.of(
                         folder, EventSerializer.class, TestSerializers.Shared.class, TestSerializers.PerPipe.class),
                 new SerializerContext(1 << 20, 4096));
-        publisher = new RelayPublisher(serializers, pipes::pipe, metrics, Durability.PROCESS, 4, MAX_OUTSTANDING_BYTES);
+        publisher = new RelayPublisher(
+                serializers, pipes::pipe, pipes::settings, metrics, Durability.PROCESS, 4, MAX_OUTSTANDING_BYTES);
     }
 
     @AfterEach
@@ -176,6 +177,7 @@ class RelayPublisherTest {
                     awaitQuietly(onTheWay);
                     return pipes.pipe(name);
                 },
+                pipes::settings,
                 metrics,
                 Durability.PROCESS,
                 4,
@@ -258,8 +260,8 @@ class RelayPublisherTest {
     @Test
     void closingAnswersWhatDoesNotEndInTime() {
         pipes.pipe(PLANT).hold();
-        RelayPublisher impatient =
-                new RelayPublisher(serializers, pipes::pipe, metrics, Durability.PROCESS, 1, MAX_OUTSTANDING_BYTES);
+        RelayPublisher impatient = new RelayPublisher(
+                serializers, pipes::pipe, pipes::settings, metrics, Durability.PROCESS, 1, MAX_OUTSTANDING_BYTES);
         CompletionStage<Appended> stuck = impatient.publish(PLANT, "shared", bytes("x"));
 
         Logger log = (Logger) LoggerFactory.getLogger(RelayPublisher.class);

@@ -16,13 +16,15 @@ import java.util.Map;
  * <p>Threading: confined to one call of {@link TabletCodec#decode}.
  */
 final class TabletReader {
-    private static final int SMALLEST_COLUMN_BYTES = 13;
+    private static final int SMALLEST_COLUMN_BYTES = 12;
     private static final int SMALLEST_PROP_BYTES = 8;
 
     private final ByteBuffer in;
+    private final TabletFamily family;
 
-    TabletReader(ByteBuffer bytes) {
+    TabletReader(ByteBuffer bytes, TabletFamily family) {
         this.in = bytes.slice();
+        this.family = family;
     }
 
     Tablet read() throws TabletFormatException {
@@ -61,7 +63,7 @@ final class TabletReader {
     private TabletType type() throws TabletFormatException {
         byte code = oneByte("column type");
         TabletType type = TabletType.ofCode(code);
-        if (type == null) {
+        if (type == null || !family.knows(type)) {
             throw wrong(in.position() - 1, "unknown column type: type=" + code);
         }
         return type;
@@ -78,6 +80,9 @@ final class TabletReader {
     }
 
     private Category category() throws TabletFormatException {
+        if (!family.hasCategories()) {
+            return Category.FIELD;
+        }
         byte code = oneByte("column category");
         Category category = Category.ofCode(code);
         if (category == null) {

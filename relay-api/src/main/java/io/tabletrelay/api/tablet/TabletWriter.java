@@ -13,13 +13,16 @@ import java.util.Map;
  */
 final class TabletWriter {
     private final Tablet tablet;
+    private final TabletFamily family;
     private final int rows;
     private final ByteBuffer out;
 
-    TabletWriter(Tablet tablet) {
+    TabletWriter(Tablet tablet, TabletFamily family) {
+        tablet.columns().forEach(family::check);
         this.tablet = tablet;
+        this.family = family;
         this.rows = tablet.rowCount();
-        this.out = ByteBuffer.allocate(sizeBytes(tablet));
+        this.out = ByteBuffer.allocate(sizeBytes(tablet, family));
     }
 
     ByteBuffer write() {
@@ -51,7 +54,9 @@ final class TabletWriter {
             string(prop.getKey());
             string(prop.getValue());
         }
-        out.put((byte) column.category().code());
+        if (family.hasCategories()) {
+            out.put((byte) column.category().code());
+        }
     }
 
     private void bitMaps() {
@@ -62,14 +67,15 @@ final class TabletWriter {
             flag(present);
             if (present) {
                 out.putInt(rows);
-                out.putInt(bitMapBytes(rows));
+                out.putInt(family.nullMapBytes(rows));
                 bitMap(tablet.values(i));
             }
         }
     }
 
     private void bitMap(ColumnValues values) {
-        for (int first = 0; first < rows; first += Byte.SIZE) {
+        int end = family.nullMapBytes(rows) * Byte.SIZE;
+        for (int first = 0; first < end; first += Byte.SIZE) {
             int bits = 0;
             for (int row = first; row < Math.min(rows, first + Byte.SIZE); row++) {
                 bits |= values.isNull(row) ? 1 << (row - first) : 0;
@@ -113,16 +119,16 @@ final class TabletWriter {
         out.put((byte) (value ? 1 : 0));
     }
 
-    private static int sizeBytes(Tablet tablet) {
+    private static int sizeBytes(Tablet tablet, TabletFamily family) {
         int rows = tablet.rowCount();
         long size = stringBytes(tablet.target()) + Integer.BYTES + 1 + Integer.BYTES;
         size += 1 + (long) rows * Long.BYTES + 1 + 1;
         boolean anyNulls = hasNulls(tablet);
         for (int i = 0; i < tablet.columns().size(); i++) {
             ColumnValues values = tablet.values(i);
-            size += columnBytes(tablet.columns().get(i)) + 1 + valuesBytes(values.array(rows));
+            size += columnBytes(tablet.columns().get(i), family) + 1 + valuesBytes(values.array(rows));
             size += anyNulls ? 1 : 0;
-            size += values.hasNulls(rows) ? 2L * Integer.BYTES + bitMapBytes(rows) : 0;
+            size += values.hasNulls(rows) ? 2L * Integer.BYTES + family.nullMapBytes(rows) : 0;
         }
         if (size > Integer.MAX_VALUE - Long.BYTES) {
             throw new RelayException(
@@ -131,8 +137,8 @@ final class TabletWriter {
         return (int) size;
     }
 
-    private static long columnBytes(TabletColumn column) {
-        long size = 1 + stringBytes(column.name()) + 3 + Integer.BYTES + 1;
+    private static long columnBytes(TabletColumn column, TabletFamily family) {
+        long size = 1 + stringBytes(column.name()) + 3 + Integer.BYTES + (family.hasCategories() ? 1 : 0);
         for (Map.Entry<String, String> prop : column.props().entrySet()) {
             size += stringBytes(prop.getKey()) + stringBytes(prop.getValue());
         }
@@ -169,9 +175,5 @@ final class TabletWriter {
 
     private static long stringBytes(String text) {
         return (long) Integer.BYTES + text.getBytes(StandardCharsets.UTF_8).length;
-    }
-
-    private static int bitMapBytes(int rows) {
-        return (rows + Byte.SIZE - 1) / Byte.SIZE;
     }
 }

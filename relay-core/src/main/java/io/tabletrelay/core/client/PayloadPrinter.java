@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.tabletrelay.api.tablet.Tablet;
 import io.tabletrelay.api.tablet.TabletCodec;
+import io.tabletrelay.api.tablet.TabletFamily;
 import io.tabletrelay.api.tablet.TabletFormatException;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
@@ -19,20 +20,31 @@ import org.jspecify.annotations.Nullable;
  * Makes a payload readable: a tablet as one JSON object a row, text as it is, anything else in hexadecimal digits.
  *
  * <p>Dialect 1 does not say what a payload is; a tablet is told by its strict format, which no other payload meets by
- * chance.
+ * chance, and its family as {@link TabletCodec} says.
  *
- * <p>Threading: thread-safe by its mapper and codec.
+ * <p>Threading: thread-safe by its mapper and codecs.
  */
 public final class PayloadPrinter {
-    private final TabletCodec tablets = new TabletCodec();
+    private final List<TabletCodec> tablets =
+            List.of(new TabletCodec(TabletFamily.V2), new TabletCodec(TabletFamily.V1));
     private final ObjectMapper json = new ObjectMapper();
 
     /** Returns what to print, without a line end behind it. */
     public String print(ByteBuffer payload) {
+        for (TabletCodec codec : tablets) {
+            Tablet tablet = decoded(codec, payload);
+            if (tablet != null) {
+                return rows(tablet);
+            }
+        }
+        return text(payload);
+    }
+
+    private static @Nullable Tablet decoded(TabletCodec codec, ByteBuffer payload) {
         try {
-            return rows(tablets.decode(payload.duplicate()));
-        } catch (TabletFormatException noTablet) {
-            return text(payload);
+            return codec.decode(payload);
+        } catch (TabletFormatException notOfThisFamily) {
+            return null;
         }
     }
 

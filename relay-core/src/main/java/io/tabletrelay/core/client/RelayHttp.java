@@ -94,6 +94,16 @@ public final class RelayHttp {
         }
     }
 
+    /** Makes a pipe with these settings. Returns false if it was there with settings that mean the same. */
+    public boolean createPipe(String pipe, Map<String, String> settings) throws IOException, InterruptedException {
+        byte[] body = JSON.writeValueAsBytes(Map.of("settings", settings));
+        return send(request("/v1/pipes/" + encode(pipe))
+                        .PUT(BodyPublishers.ofByteArray(body))
+                        .build())
+                .path("created")
+                .asBoolean();
+    }
+
     /** The pipe's status as JSON. */
     public JsonNode pipe(String pipe) throws IOException, InterruptedException {
         return get("/v1/pipes/" + encode(pipe));
@@ -122,7 +132,7 @@ public final class RelayHttp {
             throw new IOException("no answer from the relay: server=" + server + ", cause=" + cause(e), e);
         }
         JsonNode answer = parse(response.body());
-        if (response.statusCode() == 200) {
+        if (response.statusCode() == 200 || response.statusCode() == 201) {
             return answer;
         }
         throw refusal(response.statusCode(), answer);

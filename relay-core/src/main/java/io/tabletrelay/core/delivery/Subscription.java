@@ -33,7 +33,7 @@ public final class Subscription implements AutoCloseable {
     private final AttemptJournal attempts;
     private final GivingUp givingUp;
     private final SettledIdsGrowth growth;
-    private final EventReader newEvents;
+    private final NewEvents newEvents;
     private final EventReader redeliveries;
     private final InFlightWindow window = new InFlightWindow();
     private final RedeliverySchedule schedule = new RedeliverySchedule();
@@ -49,10 +49,6 @@ public final class Subscription implements AutoCloseable {
     private final PipeMetrics metrics;
 
     private @Nullable Consumer consumer;
-    private long cursor;
-    /** From the cursor up to here nothing can be read. */
-    private long lostUpTo;
-
     private int lossesInARow;
     private boolean stopped;
 
@@ -73,7 +69,6 @@ public final class Subscription implements AutoCloseable {
         this.clock = context.clock();
         this.growth = new SettledIdsGrowth(settled, diskTasks, nanoTime);
         this.givingUp = new GivingUp(deadLetters, diskTasks, this::gaveUp, nanoTime, clock);
-        this.newEvents = new EventReader(log.openTailer(), diskTasks);
         this.redeliveries = new EventReader(log.openTailer(), diskTasks);
         this.windowEvents = config.windowEvents();
         this.maxDeliveries = config.redelivery().maxDeliveries();
@@ -81,7 +76,8 @@ public final class Subscription implements AutoCloseable {
         this.backoff = new Backoff(config.redelivery(), context.random());
         this.metrics = metrics;
         advanceFloor();
-        this.cursor = settled.floor() + 1;
+        EventReader reader = new EventReader(log.openTailer(), diskTasks);
+        this.newEvents = new NewEvents(log, reader, settled, growth, givingUp, this::isElsewhere, metrics);
         takeUpAttempts(config.redelivery().maxBackoff().toMillis());
     }
 
@@ -332,7 +328,7 @@ public final class Subscription implements AutoCloseable {
         while (true) {
             long again = credit() > 0 ? schedule.firstDue(now) : timedOut.isEmpty() ? 0 : timedOut.first();
             if (again == 0) {
-                return credit() > 0 ? nextNewEvent() : null;
+                return credit() > 0 ? newEvents.next() : null;
             }
             EventTailer.Step step = redeliveries.read(again);
             if (step == EventTailer.Step.OPENING) {
@@ -348,50 +344,6 @@ public final class Subscription implements AutoCloseable {
             }
             givingUp.damaged(again);
         }
-    }
-
-    private @Nullable EventTailer nextNewEvent() {
-        while (true) {
-            cursor = firstUndelivered(cursor);
-            if (cursor > log.durableId() || !growth.hasRoomFor(cursor)) {
-                return null;
-            }
-            if (cursor <= lostUpTo) {
-                if (givingUp.isFull()) {
-                    return null;
-                }
-                settled.raiseDeliveredUpTo(cursor);
-                givingUp.damaged(cursor);
-                continue;
-            }
-            switch (newEvents.read(cursor)) {
-                case END, OPENING -> {
-                    return null;
-                }
-                case EVENT -> {
-                    if (cursor <= settled.deliveredUpTo()) {
-                        metrics.redelivered(1, RedeliveryReason.RESTART);
-                    }
-                    cursor++;
-                    return newEvents.found();
-                }
-                case DAMAGED -> lostUpTo = newEvents.found().lastId();
-            }
-        }
-    }
-
-    /** From the cursor on there are also events that failed before a restart, which the schedule has delivered meanwhile. */
-    private long firstUndelivered(long from) {
-        long id = from;
-        long last = log.lastId();
-        while (id <= last) {
-            long live = log.skipVoid(id);
-            if (live == id && !isElsewhere(id)) {
-                break;
-            }
-            id = live == id ? id + 1 : live;
-        }
-        return id;
     }
 
     private boolean isElsewhere(long id) {

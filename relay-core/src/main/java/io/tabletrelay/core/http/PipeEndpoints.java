@@ -3,6 +3,7 @@ package io.tabletrelay.core.http;
 import io.tabletrelay.api.ErrorCode;
 import io.tabletrelay.api.PipeName;
 import io.tabletrelay.api.RelayException;
+import io.tabletrelay.core.config.PipeSettings;
 import io.tabletrelay.core.pipe.Pipe;
 import io.tabletrelay.core.pipe.PipeStatus;
 import java.util.ArrayList;
@@ -15,9 +16,9 @@ import java.util.concurrent.TimeUnit;
 import org.eclipse.jetty.http.HttpStatus;
 
 /**
- * Shows pipes and what is in them. Looking at a pipe never makes it.
+ * Makes pipes, and shows them and what is in them. Looking at a pipe never makes it.
  *
- * <p>Threading: thread-safe, immutable.
+ * <p>Threading: thread-safe; what it counts is in an atomic number.
  */
 final class PipeEndpoints {
     private static final int DEFAULT_LIMIT = 100;
@@ -25,7 +26,12 @@ final class PipeEndpoints {
     /** A pipe that is busy for longer is listed as such, so that it does not hide the others. */
     private static final long STATUS_TIMEOUT_SECONDS = 2;
 
+    private static final int MAX_SETTINGS_BYTES = 16 << 10;
+    private static final int SETTINGS_AT_ONCE = 64;
+
     private final RelayView relay;
+    private final BodyReader.Budget settingsBudget =
+            new BodyReader.Budget((long) SETTINGS_AT_ONCE * MAX_SETTINGS_BYTES);
 
     PipeEndpoints(RelayView relay) {
         this.relay = relay;
@@ -52,6 +58,18 @@ final class PipeEndpoints {
                 body.put("next", shown.get(shown.size() - 1).value());
             }
             exchange.json(HttpStatus.OK_200, body);
+        });
+    }
+
+    /** Makes the pipe with the settings that the body names, or answers that it is there with the same. */
+    void create(Exchange exchange, PipeName name) {
+        BodyReader.read(exchange, MAX_SETTINGS_BYTES, settingsBudget, body -> {
+            PipeSettings settings = SettingsBody.settings(body);
+            exchange.answerWhenDone(
+                    relay.createPipe().apply(name, settings),
+                    created -> exchange.json(
+                            created ? HttpStatus.CREATED_201 : HttpStatus.OK_200,
+                            new Created(name.value(), created, settings.values())));
         });
     }
 
@@ -101,6 +119,8 @@ final class PipeEndpoints {
             return CompletableFuture.completedFuture(Row.unknown(name, "FAILED", e.reason()));
         }
     }
+
+    record Created(String name, boolean created, Map<String, String> settings) {}
 
     record Producer(String producer, long lastSequence) {}
 

@@ -101,7 +101,7 @@ record Problem(int status, Map<String, String> headers, Map<String, Object> body
         return switch (code) {
             case BAD_EVENT, BAD_NAME, BAD_REQUEST, NO_SERIALIZER -> HttpStatus.BAD_REQUEST_400;
             case NO_SUCH_PIPE -> HttpStatus.NOT_FOUND_404;
-            case OUT_OF_SEQUENCE -> HttpStatus.CONFLICT_409;
+            case OUT_OF_SEQUENCE, PIPE_EXISTS -> HttpStatus.CONFLICT_409;
             case TOO_LARGE -> HttpStatus.PAYLOAD_TOO_LARGE_413;
             case BUSY, PIPE_FULL -> TOO_MANY;
             case STORAGE_FULL -> HttpStatus.INSUFFICIENT_STORAGE_507;

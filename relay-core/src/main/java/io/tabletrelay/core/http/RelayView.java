@@ -2,10 +2,13 @@ package io.tabletrelay.core.http;
 
 import io.tabletrelay.api.PipeName;
 import io.tabletrelay.api.Publisher;
+import io.tabletrelay.core.config.PipeSettings;
 import io.tabletrelay.core.metrics.RelayMetrics;
 import io.tabletrelay.core.pipe.Pipe;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletionStage;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
@@ -18,6 +21,7 @@ import java.util.function.Supplier;
  * @param sourceTypes the types that can be posted
  * @param pipeNames all pipes there are
  * @param findPipe an existing pipe, or empty; never makes one
+ * @param createPipe makes a pipe; brings false if it was there with settings that mean the same
  * @param metrics shown at {@code /metrics}
  * @param notReadyReasons why the relay is not ready; empty if it is
  */
@@ -26,5 +30,6 @@ public record RelayView(
         Supplier<List<String>> sourceTypes,
         Supplier<List<PipeName>> pipeNames,
         Function<PipeName, Optional<Pipe>> findPipe,
+        BiFunction<PipeName, PipeSettings, CompletionStage<Boolean>> createPipe,
         RelayMetrics metrics,
         Supplier<List<String>> notReadyReasons) {}

@@ -16,6 +16,8 @@ import org.eclipse.jetty.util.Callback;
  */
 final class Router extends Handler.Abstract {
     private static final String GET = "GET";
+    private static final String HEAD = "HEAD";
+    private static final String PUT = "PUT";
     private static final String POST = "POST";
 
     private final RelayView relay;
@@ -79,7 +81,7 @@ final class Router extends Handler.Abstract {
     private void onePipe(Exchange exchange, Target target, PipeName pipe, List<String> rest) {
         String what = rest.isEmpty() ? "" : rest.get(0);
         if (rest.isEmpty()) {
-            allow(exchange, GET, () -> pipes.status(exchange, pipe));
+            getOrPut(exchange, () -> pipes.status(exchange, pipe), () -> pipes.create(exchange, pipe));
         } else if (rest.size() == 1 && what.equals("events")) {
             allow(exchange, POST, () -> publish.handle(exchange, pipe, target.options()));
         } else if (rest.size() == 1 && what.equals("dead-letters")) {
@@ -93,9 +95,17 @@ final class Router extends Handler.Abstract {
         }
     }
 
+    private static void getOrPut(Exchange exchange, Runnable get, Runnable put) {
+        switch (exchange.request().getMethod()) {
+            case GET, HEAD -> get.run();
+            case PUT -> put.run();
+            default -> exchange.problem(Problem.methodNotAllowed("GET, HEAD, PUT"), exchange.callback());
+        }
+    }
+
     private static void allow(Exchange exchange, String method, Runnable endpoint) {
         String asked = exchange.request().getMethod();
-        if (asked.equals(method) || (asked.equals("HEAD") && method.equals(GET))) {
+        if (asked.equals(method) || (asked.equals(HEAD) && method.equals(GET))) {
             endpoint.run();
         } else {
             exchange.problem(Problem.methodNotAllowed(method.equals(GET) ? "GET, HEAD" : method), exchange.callback());

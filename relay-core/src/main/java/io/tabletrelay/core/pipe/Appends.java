@@ -6,6 +6,7 @@ import io.tabletrelay.api.ErrorCode;
 import io.tabletrelay.api.PipeName;
 import io.tabletrelay.api.ProducerSequence;
 import io.tabletrelay.api.RelayException;
+import io.tabletrelay.core.config.PipeSettings;
 import io.tabletrelay.core.delivery.DiskTasks;
 import io.tabletrelay.core.metrics.PipeMetrics;
 import io.tabletrelay.core.store.EventGroup;
@@ -32,7 +33,10 @@ final class Appends {
 
     /** One publish; without a group it stores nothing and only uses up its sequence. */
     record Waiting(
-            @Nullable EventGroup group, @Nullable ProducerSequence sequence, CompletableFuture<Appended> result) {}
+            @Nullable EventGroup group,
+            @Nullable ProducerSequence sequence,
+            PipeSettings madeFor,
+            CompletableFuture<Appended> result) {}
 
     private record Confirming(long lastId, Appended answer, CompletableFuture<Appended> result) {}
 

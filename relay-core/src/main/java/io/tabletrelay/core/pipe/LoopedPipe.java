@@ -6,6 +6,7 @@ import io.tabletrelay.api.Payload;
 import io.tabletrelay.api.PipeName;
 import io.tabletrelay.api.ProducerSequence;
 import io.tabletrelay.api.RelayException;
+import io.tabletrelay.core.config.PipeSettings;
 import io.tabletrelay.core.delivery.DeadLetter;
 import io.tabletrelay.core.delivery.DeliverySink;
 import io.tabletrelay.core.delivery.EventState;
@@ -73,7 +74,8 @@ final class LoopedPipe implements Pipe, PipeGauges {
     }
 
     @Override
-    public CompletionStage<Appended> append(List<Payload> payloads, @Nullable ProducerSequence sequence) {
+    public CompletionStage<Appended> append(
+            List<Payload> payloads, @Nullable ProducerSequence sequence, PipeSettings madeFor) {
         long bytes = BYTES_PER_PUBLISH;
         for (Payload payload : payloads) {
             bytes += payload.size();
@@ -102,7 +104,7 @@ final class LoopedPipe implements Pipe, PipeGauges {
                 answer.completeExceptionally(failure);
             }
         });
-        submit(running -> running.append(new Appends.Waiting(group, sequence, result)));
+        submit(running -> running.append(new Appends.Waiting(group, sequence, madeFor, result)));
         return answer;
     }
 

@@ -1,12 +1,15 @@
 package io.tabletrelay.core.pipe;
 
+import io.tabletrelay.api.ErrorCode;
 import io.tabletrelay.api.PipeName;
+import io.tabletrelay.api.RelayException;
 import io.tabletrelay.core.delivery.DeadLetters;
 import io.tabletrelay.core.delivery.DiskTasks;
 import io.tabletrelay.core.delivery.Subscription;
 import io.tabletrelay.core.metrics.PipeMetrics;
 import io.tabletrelay.core.store.EventLog;
 import io.tabletrelay.core.store.folder.PipeStore;
+import java.util.function.Consumer;
 
 /**
  * What a pipe works with while its store is open.
@@ -14,6 +17,7 @@ import io.tabletrelay.core.store.folder.PipeStore;
  * <p>Threading: confined to the pipe's transfer thread; opened and closed by an I/O task.
  */
 final class OpenPipe {
+    private final PipeName name;
     private final PipeStore store;
     private final DeadLetters deadLetters;
     private final Appends appends;
@@ -26,6 +30,7 @@ final class OpenPipe {
             PipeContext context,
             DiskTasks diskTasks,
             PipeMetrics metrics) {
+        this.name = name;
         this.store = store;
         this.deadLetters = deadLetters;
         this.subscription = new Subscription(
@@ -56,7 +61,19 @@ final class OpenPipe {
         return subscription;
     }
 
-    PipeStatus status(PipeName name, boolean hasConsumer) {
+    void append(Appends.Waiting publish, Consumer<RelayException> refuse) {
+        if (store.settings().meansTheSameAs(publish.madeFor())) {
+            appends.add(publish);
+        } else {
+            refuse.accept(new RelayException(
+                    ErrorCode.BUSY,
+                    "pipe was made while an event was prepared for another one: pipe=" + name + ", settings="
+                            + store.settings().values() + ", prepared for="
+                            + publish.madeFor().values() + "; publish it again"));
+        }
+    }
+
+    PipeStatus status(boolean hasConsumer) {
         EventLog log = store.log();
         return new PipeStatus(
                 name.value(),
@@ -74,7 +91,8 @@ final class OpenPipe {
                 subscription.waiting(),
                 deadLetters.count(),
                 store.diskBytes(),
-                hasConsumer);
+                hasConsumer,
+                store.settings().values());
     }
 
     LoopedPipe.Snapshot snapshot() {

@@ -4,6 +4,7 @@ import io.tabletrelay.api.Appended;
 import io.tabletrelay.api.Payload;
 import io.tabletrelay.api.PipeName;
 import io.tabletrelay.api.ProducerSequence;
+import io.tabletrelay.core.config.PipeSettings;
 import io.tabletrelay.core.delivery.DeadLetter;
 import io.tabletrelay.core.delivery.DeliverySink;
 import io.tabletrelay.core.delivery.EventState;
@@ -24,9 +25,10 @@ public interface Pipe {
      * Appends all payloads or none. Without payloads nothing is stored, and the sequence counts as used up until the pipe is
      * closed: then its producer may be asked for it, and answered so, again.
      *
+     * @param madeFor the settings that the payloads were made for; where the pipe has others they are refused
      * @return completes when the events are durable at the pipe's level; fails with RelayException
      */
-    CompletionStage<Appended> append(List<Payload> payloads, @Nullable ProducerSequence sequence);
+    CompletionStage<Appended> append(List<Payload> payloads, @Nullable ProducerSequence sequence, PipeSettings madeFor);
 
     /** Asks for the pipe for this connection; the sink is told whether it is bound or refused. Once per connection. */
     ConsumerLink bind(DeliverySink sink);

@@ -3,6 +3,7 @@ package io.tabletrelay.core.pipe;
 import io.tabletrelay.api.ErrorCode;
 import io.tabletrelay.api.PipeName;
 import io.tabletrelay.api.RelayException;
+import io.tabletrelay.core.config.PipeSettings;
 import io.tabletrelay.core.config.StoreConfig;
 import io.tabletrelay.core.delivery.DeliveryContext;
 import io.tabletrelay.core.metrics.RelayMetrics;
@@ -13,6 +14,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -27,7 +29,7 @@ import org.slf4j.LoggerFactory;
 /**
  * The pipes of a relay by name, and the threads that serve them: transfer threads, which share the pipes, and I/O threads.
  *
- * <p>Pipes are made, and opened, at their first use.
+ * <p>Pipes are opened at their first use, and made then, unless they were made before.
  *
  * <p>Threading: thread-safe. Created and closed by the composition root.
  */
@@ -75,15 +77,34 @@ public final class PipeRegistry implements AutoCloseable {
             return existing;
         }
         if (stopping) {
-            throw new RelayException(
-                    ErrorCode.STOPPING, "relay is stopping: pipe=" + name + "; try again when it is back");
+            throw stopping(name);
         }
         return pipes.computeIfAbsent(name, this::make);
+    }
+
+    private static RelayException stopping(PipeName name) {
+        return new RelayException(
+                ErrorCode.STOPPING, "relay is stopping: pipe=" + name + "; try again when it is back");
     }
 
     /** The pipe of that name if there is one. */
     public Optional<Pipe> find(PipeName name) {
         return pipes.containsKey(name) || directory.exists(name) ? Optional.of(pipe(name)) : Optional.empty();
+    }
+
+    /**
+     * Makes a pipe with these settings. Completes, on an I/O thread, once it is on disk; with false if it was there before,
+     * with settings that mean the same. Fails with RelayException, PIPE_EXISTS if it was there with others.
+     */
+    public CompletionStage<Boolean> create(PipeName name, PipeSettings settings) {
+        return stopping
+                ? CompletableFuture.failedStage(stopping(name))
+                : CompletableFuture.supplyAsync(() -> directory.create(name, settings), ioThreads);
+    }
+
+    /** The settings of that pipe, none if there is no such pipe; reads a small file if the pipe is not open. */
+    public PipeSettings settings(PipeName name) {
+        return directory.settings(name);
     }
 
     /** All pipes there are, opened or not, by name. */

@@ -1,6 +1,7 @@
 package io.tabletrelay.core.pipe;
 
 import io.tabletrelay.api.Durability;
+import java.util.Map;
 
 /**
  * A pipe at one moment.
@@ -21,6 +22,7 @@ import io.tabletrelay.api.Durability;
  * @param deadLetters given up so far
  * @param diskBytes bytes of the pipe's files
  * @param consumer true while a consumer is bound
+ * @param settings what was chosen when the pipe was made; empty while it is not OPEN
  */
 public record PipeStatus(
         String name,
@@ -38,4 +40,5 @@ public record PipeStatus(
         int waiting,
         long deadLetters,
         long diskBytes,
-        boolean consumer) {}
+        boolean consumer,
+        Map<String, String> settings) {}

@@ -14,6 +14,7 @@ import io.tabletrelay.core.store.StoreException;
 import io.tabletrelay.core.store.folder.PipeStore;
 import java.util.ArrayDeque;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -128,10 +129,11 @@ final class TransferLoop implements ConsumerLine.Listener {
     }
 
     void append(Appends.Waiting publish) {
-        request(new Request(current -> current.appends().add(publish), why -> {
+        java.util.function.Consumer<RelayException> refuse = why -> {
             metrics.refused(why.code());
             publish.result().completeExceptionally(why);
-        }));
+        };
+        request(new Request(current -> current.append(publish, refuse), refuse));
     }
 
     void request(Request request) {
@@ -197,9 +199,10 @@ final class TransferLoop implements ConsumerLine.Listener {
                     0,
                     0,
                     0,
-                    line.holder() != null);
+                    line.holder() != null,
+                    Map.of());
         }
-        return current.status(name, line.holder() != null);
+        return current.status(line.holder() != null);
     }
 
     LoopedPipe.Snapshot snapshot() {

@@ -19,7 +19,7 @@ public interface EventTailer extends AutoCloseable {
         DAMAGED,
         /** Nothing more that is durable, for now. */
         END,
-        /** The next event's segment is not open: {@link #open} first, then step again. */
+        /** The next event's segment is not open, or must be searched: {@link #open} first, then step again. */
         OPENING
     }
 
@@ -34,10 +34,14 @@ public interface EventTailer extends AutoCloseable {
      */
     Step next();
 
-    /** Opens the segment of the next event. I/O thread; nothing else may be called meanwhile. */
+    /**
+     * Opens the segment of the next event, or searches it where it is damaged. I/O thread; nothing else may be called meanwhile.
+     *
+     * @throws StoreException if that cannot be done now, whatever is in the file
+     */
     void open();
 
-    /** The same as {@link #next}, but opens what must be opened. I/O thread. */
+    /** The same as {@link #next}, but opens and searches what must be. I/O thread. */
     default Step nextOpened() {
         Step step = next();
         while (step == Step.OPENING) {

@@ -7,6 +7,7 @@ import io.tabletrelay.api.Payload;
 import io.tabletrelay.api.PipeName;
 import io.tabletrelay.api.ProducerSequence;
 import io.tabletrelay.api.RelayException;
+import io.tabletrelay.core.config.PipeSettings;
 import io.tabletrelay.core.delivery.DeadLetter;
 import io.tabletrelay.core.delivery.DeliverySink;
 import io.tabletrelay.core.delivery.EventState;
@@ -29,6 +30,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class FakePipe implements Pipe {
     private final PipeName name;
+    private final PipeSettings settings;
     private final List<String> stored = new ArrayList<>();
     private final Map<String, Long> lastSequences = new HashMap<>();
     private final List<Runnable> heldUp = new ArrayList<>();
@@ -37,8 +39,9 @@ public final class FakePipe implements Pipe {
     private boolean silent;
     private @Nullable RuntimeException refusal;
 
-    public FakePipe(PipeName name) {
+    public FakePipe(PipeName name, PipeSettings settings) {
         this.name = name;
+        this.settings = settings;
     }
 
     /** Appends are confirmed only once they are let go. */
@@ -65,6 +68,10 @@ public final class FakePipe implements Pipe {
         refusal = with;
     }
 
+    PipeSettings settings() {
+        return settings;
+    }
+
     /** The status never comes. */
     public synchronized void fallSilent() {
         silent = true;
@@ -85,7 +92,8 @@ public final class FakePipe implements Pipe {
     }
 
     @Override
-    public synchronized CompletionStage<Appended> append(List<Payload> payloads, @Nullable ProducerSequence sequence) {
+    public synchronized CompletionStage<Appended> append(
+            List<Payload> payloads, @Nullable ProducerSequence sequence, PipeSettings madeFor) {
         if (refusal != null) {
             return CompletableFuture.failedFuture(refusal);
         }
@@ -140,7 +148,8 @@ public final class FakePipe implements Pipe {
                         0,
                         deadLetters.size(),
                         4096,
-                        false));
+                        false,
+                        settings.values()));
     }
 
     @Override

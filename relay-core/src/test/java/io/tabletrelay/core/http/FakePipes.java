@@ -1,10 +1,15 @@
 package io.tabletrelay.core.http;
 
+import io.tabletrelay.api.ErrorCode;
 import io.tabletrelay.api.PipeName;
+import io.tabletrelay.api.RelayException;
+import io.tabletrelay.core.config.PipeSettings;
 import io.tabletrelay.core.pipe.Pipe;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
@@ -20,11 +25,25 @@ public final class FakePipes {
     }
 
     public FakePipe pipe(PipeName name) {
-        return pipes.computeIfAbsent(name, FakePipe::new);
+        return pipes.computeIfAbsent(name, made -> new FakePipe(made, PipeSettings.NONE));
     }
 
     public Optional<Pipe> find(PipeName name) {
         return Optional.ofNullable(pipes.get(name));
+    }
+
+    /** Those of the pipe, if it is there. */
+    public PipeSettings settings(PipeName name) {
+        FakePipe pipe = pipes.get(name);
+        return pipe == null ? PipeSettings.NONE : pipe.settings();
+    }
+
+    public CompletionStage<Boolean> create(PipeName name, PipeSettings settings) {
+        FakePipe made = new FakePipe(name, settings);
+        FakePipe there = pipes.putIfAbsent(name, made);
+        return there == null || there.settings().meansTheSameAs(settings)
+                ? CompletableFuture.completedStage(there == null)
+                : CompletableFuture.failedStage(new RelayException(ErrorCode.PIPE_EXISTS, "pipe exists: pipe=" + name));
     }
 
     public List<PipeName> names() {

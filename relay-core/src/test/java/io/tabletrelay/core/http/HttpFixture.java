@@ -8,6 +8,7 @@ import io.tabletrelay.api.PipeName;
 import io.tabletrelay.api.ProducerSequence;
 import io.tabletrelay.api.Publisher;
 import io.tabletrelay.core.config.HttpConfig;
+import io.tabletrelay.core.config.PipeSettings;
 import io.tabletrelay.core.metrics.RelayMetrics;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -60,6 +61,7 @@ final class HttpFixture implements AutoCloseable {
                         () -> List.of("csv", "json"),
                         pipes::names,
                         pipes::find,
+                        pipes::create,
                         metrics,
                         () -> List.copyOf(notReadyReasons)),
                 idleTimeout);
@@ -119,7 +121,8 @@ final class HttpFixture implements AutoCloseable {
                 .append(
                         List.of(new Payload(
                                 "text/plain", Map.of(), ByteBuffer.wrap(one.bytes.getBytes(StandardCharsets.UTF_8)))),
-                        one.sequence);
+                        one.sequence,
+                        PipeSettings.NONE);
     }
 
     private static String copy(ByteBuffer bytes) {

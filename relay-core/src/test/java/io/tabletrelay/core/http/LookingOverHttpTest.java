@@ -137,7 +137,7 @@ class LookingOverHttpTest {
     @ParameterizedTest
     @CsvSource({
         "GET, /v1/pipes/p/events, POST",
-        "DELETE, /v1/pipes/p, 'GET, HEAD'",
+        "DELETE, /v1/pipes/p, 'GET, HEAD, PUT'",
         "POST, /v1/pipes, 'GET, HEAD'",
         "POST, /metrics, 'GET, HEAD'",
         "PUT, /livez, 'GET, HEAD'"
@@ -228,6 +228,7 @@ class LookingOverHttpTest {
                         List::of,
                         List::of,
                         name -> Optional.empty(),
+                        (name, settings) -> new CompletableFuture<>(),
                         http.metrics,
                         List::of));
     }

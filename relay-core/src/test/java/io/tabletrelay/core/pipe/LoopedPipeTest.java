@@ -9,6 +9,7 @@ import io.tabletrelay.api.Payload;
 import io.tabletrelay.api.PipeName;
 import io.tabletrelay.api.RelayException;
 import io.tabletrelay.core.config.DeliveryConfig;
+import io.tabletrelay.core.config.PipeSettings;
 import io.tabletrelay.core.config.StoreConfig;
 import io.tabletrelay.core.delivery.DeliveryContext;
 import io.tabletrelay.core.metrics.RelayMetrics;
@@ -75,6 +76,6 @@ class LoopedPipeTest {
 
     private CompletableFuture<Appended> publish(int payloadBytes) {
         Payload payload = new Payload("text/plain", Map.of(), ByteBuffer.allocate(payloadBytes));
-        return pipe.append(List.of(payload), null).toCompletableFuture();
+        return pipe.append(List.of(payload), null, PipeSettings.NONE).toCompletableFuture();
     }
 }

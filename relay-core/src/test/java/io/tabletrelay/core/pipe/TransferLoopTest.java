@@ -10,6 +10,7 @@ import io.tabletrelay.api.PipeName;
 import io.tabletrelay.api.ProducerSequence;
 import io.tabletrelay.api.RelayException;
 import io.tabletrelay.core.config.DeliveryConfig;
+import io.tabletrelay.core.config.PipeSettings;
 import io.tabletrelay.core.config.StoreConfig;
 import io.tabletrelay.core.delivery.Consumer;
 import io.tabletrelay.core.delivery.DeliveryContext;
@@ -120,7 +121,10 @@ class TransferLoopTest {
         }
         CompletableFuture<Appended> result = new CompletableFuture<>();
         loop.append(new Appends.Waiting(
-                payloads.isEmpty() ? null : new EventGroup(payloads, sequence, 0), sequence, result));
+                payloads.isEmpty() ? null : new EventGroup(payloads, sequence, 0),
+                sequence,
+                PipeSettings.NONE,
+                result));
         return result;
     }
 

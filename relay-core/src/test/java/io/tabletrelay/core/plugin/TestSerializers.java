@@ -66,6 +66,11 @@ public final class TestSerializers {
                     }
                     sink.add("text/plain", event.bytes());
                 }
+                case "tell-format" ->
+                    sink.add(
+                            "text/plain",
+                            ByteBuffer.wrap(
+                                    event.option("tablet-format", "none").getBytes(StandardCharsets.UTF_8)));
                 case "loader" -> sink.add("text/plain", nameOfLoader());
                 default -> {
                     for (int i = 0; i < count; i++) {

@@ -4,6 +4,7 @@ import io.tabletrelay.api.Appended;
 import io.tabletrelay.api.Payload;
 import io.tabletrelay.api.PipeName;
 import io.tabletrelay.api.ProducerSequence;
+import io.tabletrelay.core.config.PipeSettings;
 import io.tabletrelay.core.delivery.DeadLetter;
 import io.tabletrelay.core.delivery.DeliverySink;
 import io.tabletrelay.core.delivery.EventState;
@@ -58,7 +59,8 @@ final class StubPipe implements Pipe {
     }
 
     @Override
-    public CompletionStage<Appended> append(List<Payload> payloads, @Nullable ProducerSequence sequence) {
+    public CompletionStage<Appended> append(
+            List<Payload> payloads, @Nullable ProducerSequence sequence, PipeSettings madeFor) {
         throw new UnsupportedOperationException();
     }
 

@@ -10,6 +10,8 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.zip.CRC32C;
 
 /** A small JSON file of one line whose last field is the checksum of the others. */
@@ -59,6 +61,22 @@ final class CheckedJson {
             throw new IOException("it has no text '" + name + "'");
         }
         return value.textValue();
+    }
+
+    /** The texts of the object of that name, in their order; none if there is no such object. */
+    static Map<String, String> texts(ObjectNode fields, String name) throws IOException {
+        JsonNode object = fields.path(name);
+        if (!object.isMissingNode() && !object.isObject()) {
+            throw new IOException("its '" + name + "' is no object");
+        }
+        Map<String, String> texts = new LinkedHashMap<>();
+        for (Map.Entry<String, JsonNode> member : object.properties()) {
+            if (!member.getValue().isTextual()) {
+                throw new IOException("its '" + name + "' has something that is no text");
+            }
+            texts.put(member.getKey(), member.getValue().textValue());
+        }
+        return texts;
     }
 
     static long number(ObjectNode fields, String name) throws IOException {

@@ -3,6 +3,7 @@ package io.tabletrelay.core.store.folder;
 import io.tabletrelay.api.ErrorCode;
 import io.tabletrelay.api.PipeName;
 import io.tabletrelay.api.RelayException;
+import io.tabletrelay.core.config.PipeSettings;
 import io.tabletrelay.core.store.SmallFile;
 import io.tabletrelay.core.store.StoreException;
 import java.io.IOException;
@@ -14,6 +15,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -150,10 +152,39 @@ public final class DataDirectory implements AutoCloseable {
      * @throws StoreException with PIPE_FAILED if it is damaged, STORAGE_FULL if it cannot be created on a full disk
      */
     public PipeFolder pipe(PipeName name) {
-        return loaded.computeIfAbsent(name, this::loadOrCreate);
+        return loaded.computeIfAbsent(name, absent -> loadOrCreate(absent, PipeSettings.NONE, new AtomicBoolean()));
     }
 
-    private PipeFolder loadOrCreate(PipeName name) {
+    /**
+     * Creates a pipe, which is on disk when this returns. Returns false if it was there, with settings that mean the same.
+     *
+     * @throws StoreException with PIPE_EXISTS if it was there with others, and else as {@link #pipe} does
+     */
+    public boolean create(PipeName name, PipeSettings settings) {
+        AtomicBoolean created = new AtomicBoolean();
+        PipeFolder folder = loaded.computeIfAbsent(name, absent -> loadOrCreate(absent, settings, created));
+        if (!folder.settings().meansTheSameAs(settings)) {
+            throw new StoreException(
+                    ErrorCode.PIPE_EXISTS,
+                    "pipe exists with other settings: pipe=" + name + ", settings="
+                            + folder.settings().values() + ", asked=" + settings.values()
+                            + "; settings never change, use another name");
+        }
+        return created.get();
+    }
+
+    /** The pipe's settings, none if there is no such pipe; does not create it. */
+    public PipeSettings settings(PipeName name) {
+        PipeFolder folder = loaded.get(name);
+        if (folder != null) {
+            return folder.settings();
+        }
+        return PipeFolder.holdsPipe(folder(name))
+                ? PipeFolder.read(folder(name)).settings()
+                : PipeSettings.NONE;
+    }
+
+    private PipeFolder loadOrCreate(PipeName name, PipeSettings settings, AtomicBoolean created) {
         Path folder = folder(name);
         try {
             finishDeletion(tombstone(name));
@@ -167,8 +198,10 @@ public final class DataDirectory implements AutoCloseable {
         PipeRecord before = tombstoneOf(name);
         long epoch = before == null ? Math.max(1, now) : before.epoch() + 1;
         long idMark = before == null ? 0 : before.idMark();
-        return PipeFolder.create(
-                folder, new PipeRecord(name.value(), epoch, now, "OPEN", 1, idMark + 1, idMark, bootId));
+        PipeFolder pipe = PipeFolder.create(
+                folder, new PipeRecord(name.value(), epoch, now, "OPEN", 1, idMark + 1, idMark, bootId, settings));
+        created.set(true);
+        return pipe;
     }
 
     private @Nullable PipeRecord tombstoneOf(PipeName name) {

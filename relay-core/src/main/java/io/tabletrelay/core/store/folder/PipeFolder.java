@@ -2,6 +2,7 @@ package io.tabletrelay.core.store.folder;
 
 import io.tabletrelay.api.ErrorCode;
 import io.tabletrelay.api.PipeName;
+import io.tabletrelay.core.config.PipeSettings;
 import io.tabletrelay.core.store.SmallFile;
 import io.tabletrelay.core.store.StoreException;
 import java.io.IOException;
@@ -104,6 +105,11 @@ public final class PipeFolder {
     /** Rises by one with each change of the state. */
     public long stateVersion() {
         return pipe.stateVersion();
+    }
+
+    /** What was chosen when the pipe was made; never changes. */
+    public PipeSettings settings() {
+        return pipe.settings();
     }
 
     /**

@@ -1,9 +1,12 @@
 package io.tabletrelay.core.store.folder;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.tabletrelay.api.RelayException;
+import io.tabletrelay.core.config.PipeSettings;
 import io.tabletrelay.core.store.SmallFile;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.TreeMap;
 
 /**
  * What pipe.json and a pipe's tombstone say.
@@ -17,6 +20,7 @@ import java.nio.file.Path;
  * @param firstFreeId no lower id may be given out; those below it are in the log or void
  * @param idMark no higher id was ever given out
  * @param bootId the run of the operating system in which the mark was last raised
+ * @param settings not in the file if there are none
  */
 record PipeRecord(
         String name,
@@ -26,7 +30,8 @@ record PipeRecord(
         long stateVersion,
         long firstFreeId,
         long idMark,
-        String bootId) {
+        String bootId,
+        PipeSettings settings) {
     private static final long FORMAT = 1;
 
     /** Throws IOException, with what is wrong as its message, when it is damaged or of another version. */
@@ -44,7 +49,16 @@ record PipeRecord(
                 CheckedJson.number(fields, "stateVersion"),
                 CheckedJson.number(fields, "firstFreeId"),
                 CheckedJson.number(fields, "idMark"),
-                CheckedJson.text(fields, "bootId"));
+                CheckedJson.text(fields, "bootId"),
+                settings(fields));
+    }
+
+    private static PipeSettings settings(ObjectNode fields) throws IOException {
+        try {
+            return new PipeSettings(CheckedJson.texts(fields, "settings"));
+        } catch (RelayException e) {
+            throw new IOException(e.reason(), e);
+        }
     }
 
     void write(Path file) throws IOException {
@@ -58,6 +72,10 @@ record PipeRecord(
                 .put("firstFreeId", firstFreeId)
                 .put("idMark", idMark)
                 .put("bootId", bootId);
+        if (!settings.values().isEmpty()) {
+            ObjectNode values = fields.putObject("settings");
+            new TreeMap<>(settings.values()).forEach(values::put);
+        }
         SmallFile.replace(file, CheckedJson.encode(fields));
     }
 
@@ -71,6 +89,6 @@ record PipeRecord(
     }
 
     private PipeRecord with(long nextFreeId, long mark, String boot) {
-        return new PipeRecord(name, epoch, createdMillis, state, stateVersion, nextFreeId, mark, boot);
+        return new PipeRecord(name, epoch, createdMillis, state, stateVersion, nextFreeId, mark, boot, settings);
     }
 }

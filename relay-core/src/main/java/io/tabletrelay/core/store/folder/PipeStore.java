@@ -1,6 +1,7 @@
 package io.tabletrelay.core.store.folder;
 
 import io.tabletrelay.api.Durability;
+import io.tabletrelay.core.config.PipeSettings;
 import io.tabletrelay.core.config.StoreConfig;
 import io.tabletrelay.core.store.EventLog;
 import io.tabletrelay.core.store.acks.AttemptJournal;
@@ -82,6 +83,10 @@ public final class PipeStore implements AutoCloseable {
 
     public long epoch() {
         return folder.epoch();
+    }
+
+    public PipeSettings settings() {
+        return folder.settings();
     }
 
     /** What a confirmed event survives. */

@@ -9,7 +9,6 @@ import io.tabletrelay.core.store.EventTailer;
 import io.tabletrelay.core.store.IdRange;
 import io.tabletrelay.core.store.StoreException;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.time.InstantSource;
@@ -248,7 +247,7 @@ final class ChronicleEventLog implements EventLog {
             RecordFormat.writeEvent(recordBuffer, id, member, group, crc);
             open.append(recordBytes, size);
         } else {
-            ThreadBuffer large = ThreadBuffer.take(this, size, limits.maxRecordBytes());
+            ThreadBuffer large = ThreadBuffer.take(size, limits.maxRecordBytes());
             RecordFormat.writeEvent(large.bytes(), id, member, group, crc);
             open.append(large.chronicleBytes(), size);
         }
@@ -274,44 +273,7 @@ final class ChronicleEventLog implements EventLog {
 
     @Override
     public @Nullable IdRange findIdsOf(ProducerSequence sequence) {
-        List<Segment> all = segments.segments();
-        for (int i = all.size() - 1; i >= 0; i--) {
-            if (startsBefore(all.get(i), sequence)) {
-                return findIdsIn(all.get(i), sequence);
-            }
-        }
-        return null;
-    }
-
-    /** True if the publish cannot be in a segment before this one. */
-    private static boolean startsBefore(Segment segment, ProducerSequence sequence) {
-        try {
-            SegmentHeader header = segment.folder().header();
-            return header != null
-                    && header.producers().stream()
-                            .noneMatch(entry -> entry.producer().equals(sequence.producer())
-                                    && entry.sequence() >= sequence.sequence());
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-    }
-
-    private @Nullable IdRange findIdsIn(Segment segment, ProducerSequence sequence) {
-        StoredRecord record = new StoredRecord(limits.maxRecordBytes());
-        try (ChronicleEventTailer tailer = new ChronicleEventTailer(this, record)) {
-            tailer.moveTo(segment.firstId());
-            EventTailer.Step step = tailer.nextOpened();
-            while (step != EventTailer.Step.END && tailer.id() <= segment.lastId()) {
-                if (step == EventTailer.Step.EVENT
-                        && record.producerSequence() == sequence.sequence()
-                        && record.producer().equals(sequence.producer())) {
-                    long first = record.id() - record.member() + 1;
-                    return new IdRange(first, first + record.groupSize() - 1);
-                }
-                step = tailer.nextOpened();
-            }
-            return null;
-        }
+        return new PublishSearch(this, limits).find(sequence);
     }
 
     @Override

@@ -20,10 +20,11 @@ final class ChronicleEventTailer implements EventTailer {
     private final StoredRecord record;
     private @Nullable Segment segment;
     private @Nullable SegmentCursor cursor;
-    private boolean recordIsNext;
     private long nextId = 1;
     private long firstFoundId;
     private long lastFoundId;
+    /** Where the segment ended when its next event could not be read: what is appended later need not be searched for. */
+    private long searchUpTo;
 
     ChronicleEventTailer(ChronicleEventLog log, StoredRecord record) {
         this.log = log;
@@ -32,7 +33,6 @@ final class ChronicleEventTailer implements EventTailer {
 
     @Override
     public void moveTo(long id) {
-        recordIsNext = recordIsNext && id == nextId;
         nextId = id;
     }
 
@@ -46,17 +46,18 @@ final class ChronicleEventTailer implements EventTailer {
             }
             current = enter(log.segmentOf(nextId));
         }
-        if (cursor == null && !enterIfOpen(current)) {
+        SegmentCursor open = cursor == null ? enterIfOpen(current) : cursor;
+        long foundId = open == null ? SegmentCursor.UNKNOWN : open.read(nextId);
+        if (foundId == SegmentCursor.UNKNOWN) {
+            searchUpTo = current.lastId();
             return Step.OPENING;
         }
-        long foundId = foundId(current);
         firstFoundId = nextId;
-        recordIsNext = foundId > nextId;
         if (foundId == nextId) {
             lastFoundId = nextId++;
             return Step.EVENT;
         }
-        lastFoundId = foundId < 0 ? current.lastId() : foundId - 1;
+        lastFoundId = foundId - 1;
         nextId = lastFoundId + 1;
         LOG.error(
                 "events are damaged: segment={}, ids={} to {}; skipped",
@@ -101,17 +102,13 @@ final class ChronicleEventTailer implements EventTailer {
         leave();
     }
 
-    private long foundId(Segment current) {
-        if (recordIsNext && record.isHeld()) {
-            return nextId;
-        }
-        return cursor == null ? -1 : cursor.read(nextId, current.lastId());
-    }
-
     @Override
     public void open() {
         Segment current = segment;
-        if (current != null && cursor == null) {
+        SegmentCursor open = cursor;
+        if (open != null) {
+            open.search(nextId, searchUpTo);
+        } else if (current != null) {
             cursor = new SegmentCursor(current, record);
         }
     }
@@ -124,21 +121,19 @@ final class ChronicleEventTailer implements EventTailer {
         return next;
     }
 
-    /** A segment that somebody has open is entered without touching the disk. */
-    private boolean enterIfOpen(Segment next) {
+    /** A segment that somebody has open is entered without touching the disk; null: nobody has. */
+    private @Nullable SegmentCursor enterIfOpen(Segment next) {
         SegmentQueue queue = next.queue();
-        if (queue != null && !queue.isOpen()) {
-            return false;
+        if (queue == null || queue.isOpen()) {
+            cursor = new SegmentCursor(next, record);
         }
-        cursor = new SegmentCursor(next, record);
-        return true;
+        return cursor;
     }
 
     private void leave() {
         SegmentCursor open = cursor;
         cursor = null;
         segment = null;
-        recordIsNext = false;
         if (open != null) {
             open.close();
         }

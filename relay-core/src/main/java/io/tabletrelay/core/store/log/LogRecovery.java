@@ -8,6 +8,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
@@ -18,7 +19,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Finds out what a log has after anything may have happened to its files. It deletes folders of segments that were never
- * born, puts foreign queue files aside, and writes nothing else.
+ * born or were replaced before their first event, puts foreign queue files aside, and writes nothing else.
  *
  * <p>Threading: created, used and dropped by the I/O thread that opens the log.
  */
@@ -46,14 +47,7 @@ final class LogRecovery {
     RecoveredLog recover() {
         List<SegmentFolder> folders = folders();
         int lastNumber = folders.stream().mapToInt(SegmentFolder::number).max().orElse(0);
-        List<Found> found = new ArrayList<>();
-        try {
-            for (int i = 0; i < folders.size(); i++) {
-                inspect(folders.get(i), i + 1 < folders.size() ? folders.get(i + 1) : null, found);
-            }
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        List<Found> found = inspect(folders);
         if (found.isEmpty()) {
             long last = origin.firstFreeId() - 1;
             return new RecoveredLog(
@@ -91,25 +85,42 @@ final class LogRecovery {
                 producers);
     }
 
-    private void inspect(SegmentFolder folder, @Nullable SegmentFolder next, List<Found> found) throws IOException {
+    /** From the newest on: whether a segment had events is told by the one behind it that is kept. */
+    private List<Found> inspect(List<SegmentFolder> folders) {
+        List<Found> found = new ArrayList<>();
+        try {
+            SegmentFolder next = null;
+            for (int i = folders.size() - 1; i >= 0; i--) {
+                Found kept = inspect(folders.get(i), next);
+                if (kept != null) {
+                    found.add(kept);
+                    next = kept.folder();
+                }
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        Collections.reverse(found);
+        return found;
+    }
+
+    /** Null for a segment that has no ids. */
+    private @Nullable Found inspect(SegmentFolder folder, @Nullable SegmentFolder next) throws IOException {
         setAsideForeign(folder);
         State state = folder.inspect(limits);
         SegmentHeader header = folder.header();
-        boolean hadEvents = next != null && next.firstId() > folder.firstId();
-        if (!hadEvents && header == null && isUnborn(folder)) {
-            LOG.debug("segment was never born: pipe={}, segment={}; deleted", limits.pipe(), folder.path());
+        boolean isReplaced = next != null && next.firstId() <= folder.firstId();
+        boolean isUnborn = next == null && !folder.isMarkedBorn();
+        if ((isReplaced || isUnborn) && hasNoEvent(folder)) {
+            LOG.debug("segment never had an event: pipe={}, segment={}; deleted", limits.pipe(), folder.path());
             folder.delete();
-        } else if (next == null || hadEvents) {
-            found.add(checked(folder, state, header));
+            return null;
         }
+        return isReplaced ? null : checked(folder, state, header);
     }
 
-    /** True if the process died before the segment was there as a whole, so that nothing was appended to it. */
-    private boolean isUnborn(SegmentFolder folder) throws IOException {
+    private boolean hasNoEvent(SegmentFolder folder) throws IOException {
         Path file = folder.file();
-        if (folder.isMarkedBorn()) {
-            return false;
-        }
         if (file == null) {
             return true;
         }
@@ -215,7 +226,11 @@ final class LogRecovery {
     }
 
     private void setAside(Path foreign) throws IOException {
-        Path aside = foreign.resolveSibling(Objects.toString(foreign.getFileName()) + ".foreign");
+        String name = Objects.toString(foreign.getFileName()) + ".foreign";
+        Path aside = foreign.resolveSibling(name);
+        for (int copy = 2; Files.exists(aside); copy++) {
+            aside = foreign.resolveSibling(name + "-" + copy);
+        }
         Files.move(foreign, aside);
         LOG.error("foreign queue file: pipe={}, file={}; moved to {}", limits.pipe(), foreign, aside);
     }

@@ -31,6 +31,7 @@ final class RecordFormat {
     static final byte END_OF_STREAM = 3;
 
     static final int CRC_OFFSET = 4;
+    static final int ID_OFFSET = 8;
     static final int EVENT_PREFIX_BYTES = 48;
     static final int MAX_CONTENT_TYPE_BYTES = 255;
     static final int MAX_HEADERS_BYTES = 16 << 10;

@@ -19,13 +19,17 @@ import org.slf4j.LoggerFactory;
 /**
  * A place in one segment. Chronicle's index only says where to look: what is found there counts if its checksum and its id
  * say so, and whatever Chronicle throws over damaged bytes, undeclared exceptions and errors among it, means that the file's
- * bytes are searched without it. Only a search that came to its end says that an event is not there: one that could not be
+ * bytes must be searched without it. Only a search that came to its end says that an event is not there: one that could not be
  * made (no memory, no file handle) is a StoreException.
  *
- * <p>Threading: confined to the thread that uses it.
+ * <p>Threading: confined to the thread that uses it, or to the I/O thread that searches for it.
  */
 final class SegmentCursor implements AutoCloseable {
+    /** Nobody has this id. */
+    static final long UNKNOWN = 0;
+
     private static final Logger LOG = LoggerFactory.getLogger(SegmentCursor.class);
+    private static final FoundEvents NOTHING = FoundEvents.none(1, 0);
 
     private final @Nullable SegmentQueue source;
     private final SegmentFolder folder;
@@ -34,7 +38,7 @@ final class SegmentCursor implements AutoCloseable {
     private @Nullable ExcerptTailer tailer;
     private @Nullable SegmentSearch search;
     private long nextId = -1;
-    private long nextFoundId = -1;
+    private FoundEvents found = NOTHING;
 
     /** What was read lies in the record until the next call. */
     SegmentCursor(Segment segment, StoredRecord record) {
@@ -45,36 +49,41 @@ final class SegmentCursor implements AutoCloseable {
     }
 
     /**
-     * Reads the next event from {@code id} on that can be read, up to {@code lastId}, and returns its id; -1 if there is none.
+     * Reads an event. Returns its id; a higher one if the events before that are lost; {@link #UNKNOWN} if Chronicle cannot read
+     * it, and {@link #search} must tell.
      *
      * @throws StoreException if that cannot be told, whatever is in the file
      */
-    long read(long id, long lastId) {
-        if (nextFoundId != id) {
-            boolean there = nextId == id || (tailer != null && moveTo(tailer, id)) || seek(id);
-            if (there && readExactly(id)) {
-                return id;
-            }
-            settleFaults();
+    long read(long id) {
+        FoundEvents known = found;
+        if (known.covers(id)) {
+            return readFound(known, id);
         }
-        return find(id, lastId);
+        boolean there = nextId == id || (tailer != null && moveTo(tailer, id)) || seek(id);
+        if (there && readExactly(id)) {
+            return id;
+        }
+        settleFaults();
+        return UNKNOWN;
     }
 
-    private long find(long id, long lastId) {
+    /**
+     * Searches the file's bytes for the events from {@code id} on, up to {@code lastId} or until many are found. I/O thread;
+     * nothing else may be called meanwhile.
+     *
+     * @throws StoreException if the search cannot be made, whatever is in the file
+     */
+    void search(long id, long lastId) {
         stopReading();
-        boolean goesOn = nextFoundId >= 0 && id >= nextFoundId;
-        nextFoundId = -1;
         try {
-            long found = searched(goesOn).find(id, lastId);
-            nextFoundId = found < 0 ? -1 : found + 1;
-            return found;
+            found = FoundEvents.from(searched(found.endsBefore(id)), id, lastId);
         } catch (IOException e) {
             stopSearching();
-            if (SegmentFile.isLost(e)) {
-                LOG.error("file cannot be read to its end: segment={}", folder.path(), e);
-                return -1;
+            if (!SegmentFile.isLost(e)) {
+                throw unsearchable(e);
             }
-            throw unsearchable(e);
+            LOG.error("file cannot be read to its end: segment={}", folder.path(), e);
+            found = FoundEvents.none(id, lastId);
         } catch (StoreException e) {
             stopSearching();
             throw e;
@@ -84,9 +93,26 @@ final class SegmentCursor implements AutoCloseable {
         }
     }
 
+    private long readFound(FoundEvents known, long id) {
+        long next = known.next(id);
+        SegmentSearch open = search;
+        if (next != id || open == null) {
+            return next;
+        }
+        try {
+            return open.read(known.position(id)) && record.id() == id ? id : id + 1;
+        } catch (IOException e) {
+            if (!SegmentFile.isLost(e)) {
+                throw unsearchable(e);
+            }
+            LOG.error("event cannot be read: segment={}, id={}", folder.path(), id, e);
+            return id + 1;
+        }
+    }
+
     private SegmentSearch searched(boolean goesOn) throws IOException {
         SegmentSearch open = search;
-        if (goesOn && open != null) {
+        if (open != null && goesOn) {
             return open;
         }
         stopSearching();
@@ -119,6 +145,7 @@ final class SegmentCursor implements AutoCloseable {
     private void stopSearching() {
         SegmentSearch open = search;
         search = null;
+        found = NOTHING;
         try {
             if (open != null) {
                 open.close();
@@ -167,7 +194,7 @@ final class SegmentCursor implements AutoCloseable {
         try {
             return source == null ? null : source.acquire();
         } catch (Throwable e) {
-            LOG.error("segment cannot be opened: segment={}; searched for events", folder.path(), e);
+            LOG.error("segment cannot be opened: segment={}; it is searched for events", folder.path(), e);
             return null;
         }
     }

@@ -1,5 +1,8 @@
 package io.tabletrelay.core.store.log;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
 import net.openhft.chronicle.queue.ExcerptTailer;
 import net.openhft.chronicle.queue.RollCycles;
 import net.openhft.chronicle.queue.impl.single.SingleChronicleQueue;
@@ -14,7 +17,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class SegmentQueue {
     static final int INDEX_COUNT = 1024;
-    static final int INDEX_SPACING = 16;
+
+    /** So that the largest segment, full of the smallest events, has no more records than can be indexed. */
+    static final int INDEX_SPACING = 32;
 
     private static final long LOCK_TIMEOUT_MILLIS = 500;
 
@@ -46,7 +51,10 @@ final class SegmentQueue {
         return queue != null;
     }
 
-    /** Opens the queue if it is closed; pair it with {@link #release}. */
+    /**
+     * Opens the queue if it is closed; pair it with {@link #release}. Throws if Chronicle must not see the file or does not
+     * open it.
+     */
     synchronized SingleChronicleQueue acquire() {
         SingleChronicleQueue open = queue;
         if (open == null) {
@@ -76,6 +84,7 @@ final class SegmentQueue {
     private SingleChronicleQueue open() {
         ChronicleSettings.apply();
         if (!writable) {
+            checkIndex();
             folder.deleteMetadata();
         }
         return SingleChronicleQueueBuilder.binary(folder.path())
@@ -87,6 +96,17 @@ final class SegmentQueue {
                 .timeoutMS(writable ? LOCK_TIMEOUT_MILLIS : READ_TIMEOUT_MILLIS)
                 .readOnly(!writable)
                 .build();
+    }
+
+    private void checkIndex() {
+        Path file = folder.file();
+        try {
+            if (file != null && !SegmentIndex.isSound(file, folder.firstId())) {
+                throw new IllegalStateException("index is damaged: segment=" + folder.path());
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     static ExcerptTailer tailerOf(SingleChronicleQueue queue) {

@@ -15,7 +15,7 @@ import java.nio.file.StandardOpenOption;
  */
 final class SegmentSearch implements AutoCloseable {
     private static final int WINDOW_BYTES = 256 << 10;
-    private static final int ID_OFFSET = Integer.BYTES + 8;
+    private static final int ID_OFFSET = Integer.BYTES + RecordFormat.ID_OFFSET;
     private static final int LEAST_BYTES = Integer.BYTES + RecordFormat.EVENT_PREFIX_BYTES;
 
     private final FileChannel channel;
@@ -24,6 +24,7 @@ final class SegmentSearch implements AutoCloseable {
             ByteBuffer.allocate(WINDOW_BYTES).order(ByteOrder.LITTLE_ENDIAN).limit(0);
     private long position = SegmentFile.BIRTH_BYTES;
     private int offset;
+    private long foundPosition;
 
     /** What is found lies in the record. */
     SegmentSearch(Path file, StoredRecord record) throws IOException {
@@ -48,10 +49,22 @@ final class SegmentSearch implements AutoCloseable {
         return found;
     }
 
+    /** Where the event that was found last lies. */
+    long foundPosition() {
+        return foundPosition;
+    }
+
+    /** Reads the event that was found there; false if it is not there any more. */
+    boolean read(long foundPosition) throws IOException {
+        int bytes = SegmentFile.wordAt(channel, foundPosition);
+        return record.fits(bytes) && fill(record.prepare(bytes), foundPosition + Integer.BYTES) && record.isEvent();
+    }
+
     private long scan(long firstId, long lastId) throws IOException {
         while (firstId <= lastId && fill()) {
             for (; offset + LEAST_BYTES <= window.limit(); offset += Integer.BYTES) {
                 if (mayBeEvent(offset, firstId, lastId) && isEvent(offset, firstId, lastId)) {
+                    foundPosition = position + offset;
                     int bytes = Integer.BYTES + record.size();
                     offset += bytes + (-bytes & (Integer.BYTES - 1));
                     return record.id();
@@ -101,13 +114,19 @@ final class SegmentSearch implements AutoCloseable {
         ByteBuffer target = record.prepare(bytes);
         if (inWindow + bytes <= window.limit()) {
             target.put(window.duplicate().limit(inWindow + bytes).position(inWindow));
-        } else {
-            while (target.hasRemaining()) {
-                if (channel.read(target, position + inWindow + target.position()) < 0) {
-                    return false;
-                }
-            }
+        } else if (!fill(target, position + inWindow)) {
+            return false;
         }
         return record.isEvent() && record.id() >= firstId && record.id() <= lastId;
+    }
+
+    /** False: the file ends before. The target is filled from its start. */
+    private boolean fill(ByteBuffer target, long from) throws IOException {
+        while (target.hasRemaining()) {
+            if (channel.read(target, from + target.position()) < 0) {
+                return false;
+            }
+        }
+        return true;
     }
 }

@@ -3,24 +3,23 @@ package io.tabletrelay.core.store.log;
 import io.tabletrelay.api.ErrorCode;
 import io.tabletrelay.core.store.StoreException;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.zip.CRC32C;
-import org.jspecify.annotations.Nullable;
 
 /**
  * One record read from a log, in a buffer that the next record overwrites. A large one lies in its thread's buffer, where
  * the next large record of any log overwrites it too.
  *
- * <p>Threading: confined to the thread that uses its cursor.
+ * <p>Threading: as its cursor.
  */
 final class StoredRecord {
     private final CRC32C crc = new CRC32C();
     private final int maxBytes;
     private final ByteBuffer own = ByteBuffer.allocateDirect(ThreadBuffer.OWN_BYTES);
     private final ByteBuffer ownReadOnly = own.asReadOnlyBuffer();
-    private @Nullable ThreadBuffer lent;
     private ByteBuffer bytes = own;
     private ByteBuffer readOnly = ownReadOnly;
 
@@ -43,20 +42,14 @@ final class StoredRecord {
             throw new IllegalArgumentException("no record has this size: bytes=" + size + ", limit=" + maxBytes);
         }
         use((int) size);
-        return bytes.clear().limit((int) size);
-    }
-
-    /** False: what was read last may have been overwritten by another reader of this thread. */
-    boolean isHeld() {
-        return lent == null || lent.isHeldBy(this);
+        return bytes.clear().order(ByteOrder.BIG_ENDIAN).limit((int) size); // Chronicle sets its own where it wraps
     }
 
     private void use(int size) {
         try {
-            ThreadBuffer taken = size > own.capacity() ? ThreadBuffer.take(this, size, maxBytes) : null;
+            ThreadBuffer taken = size > own.capacity() ? ThreadBuffer.take(size, maxBytes) : null;
             bytes = taken == null ? own : taken.bytes();
             readOnly = taken == null ? ownReadOnly : taken.readOnly();
-            lent = taken;
         } catch (OutOfMemoryError e) {
             throw new StoreException(
                     ErrorCode.PIPE_FAILED,

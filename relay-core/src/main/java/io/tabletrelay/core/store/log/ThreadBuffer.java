@@ -20,18 +20,13 @@ final class ThreadBuffer {
     private ByteBuffer bytes = ByteBuffer.allocate(0);
     private ByteBuffer readOnly = bytes.asReadOnlyBuffer();
     private @Nullable Bytes<ByteBuffer> chronicleBytes;
-    private @Nullable Object holder;
 
     private ThreadBuffer() {}
 
-    /**
-     * Lends the buffer to {@code holder} until somebody else takes it. Throws OutOfMemoryError if there is no memory for that
-     * many bytes; who held the buffer before holds it still then.
-     */
-    static ThreadBuffer take(Object holder, int size, int maxBytes) {
+    /** Lends the buffer until somebody else takes it. Throws OutOfMemoryError if there is no memory for that many bytes. */
+    static ThreadBuffer take(int size, int maxBytes) {
         ThreadBuffer buffer = OF_THREAD.get();
         buffer.grow(size, maxBytes);
-        buffer.holder = holder;
         return buffer;
     }
 
@@ -57,10 +52,6 @@ final class ThreadBuffer {
         return wrapped;
     }
 
-    boolean isHeldBy(Object asker) {
-        return holder == asker;
-    }
-
     /** The smaller buffer is left to the garbage collector: a reader may look at it still. */
     private void grow(int size, int maxBytes) {
         if (size <= bytes.capacity()) {
@@ -71,7 +62,6 @@ final class ThreadBuffer {
         chronicleBytes = wrap(larger);
         readOnly = larger.asReadOnlyBuffer();
         bytes = larger;
-        holder = null;
     }
 
     /** Buffers go from thread to thread with their log, one after the other; Chronicle would refuse where Java's assertions are on. */

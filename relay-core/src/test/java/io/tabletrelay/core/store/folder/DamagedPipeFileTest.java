@@ -4,11 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.tabletrelay.api.ErrorCode;
 import io.tabletrelay.api.PipeName;
+import io.tabletrelay.core.config.PipeSettings;
 import io.tabletrelay.core.store.StoreException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -20,8 +22,9 @@ class DamagedPipeFileTest {
     @Test
     void aPipeFileWithAnyWrongByteOrLengthFailsThatPipe() throws IOException {
         PipeName name = new PipeName("plant");
+        PipeSettings settings = new PipeSettings(Map.of("tablet-format", "v1"));
         Path pipeFolder = Files.createDirectory(folder.resolve("plant"));
-        PipeFolder.create(pipeFolder, new PipeRecord("plant", 3, 1, "OPEN", 1, 1, 0, "boot"))
+        PipeFolder.create(pipeFolder, new PipeRecord("plant", 3, 1, "OPEN", 1, 1, 0, "boot", settings))
                 .raiseIdMark(4096);
         Path file = pipeFolder.resolve(PipeFolder.FILE_NAME);
         byte[] whole = Files.readAllBytes(file);

@@ -12,6 +12,8 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -61,6 +63,22 @@ class ChronicleEventLogTest {
             assertThat(tailer.headers()).isEqualTo(payload.headers());
             assertThat(tailer.appendedAtMillis()).isEqualTo(42);
             assertThat(tailer.nextOpened()).isEqualTo(Step.END);
+        }
+    }
+
+    /** So it is after a restart. */
+    @Test
+    void aLargeEventIsReadByAThreadThatHasAppendedNone() throws Exception {
+        String large = "x".repeat(500_000);
+        test.append(large);
+        test.reopen();
+        ExecutorService reader = Executors.newSingleThreadExecutor();
+        try {
+            TestLog.Read read = reader.submit(() -> test.readAll()).get();
+
+            assertThat(read).isEqualTo(new TestLog.Read(Map.of(1L, large), List.of()));
+        } finally {
+            reader.shutdown();
         }
     }
 

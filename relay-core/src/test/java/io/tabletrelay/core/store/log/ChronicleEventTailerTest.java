@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import io.tabletrelay.core.store.EventTailer;
+import io.tabletrelay.core.store.EventTailer.Step;
 import io.tabletrelay.core.store.IdRange;
 import java.io.IOException;
 import java.io.RandomAccessFile;
@@ -12,6 +13,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -66,12 +68,68 @@ class ChronicleEventTailerTest {
             test.append("a".repeat(100_000));
             other.append("b".repeat(100_000));
             damage(test.files().get(0), "damaged");
-            assertThat(tailer.next()).isEqualTo(EventTailer.Step.DAMAGED);
+            assertThat(tailer.nextOpened()).isEqualTo(Step.DAMAGED);
 
-            assertThat(another.next()).isEqualTo(EventTailer.Step.EVENT);
+            assertThat(another.nextOpened()).isEqualTo(Step.EVENT);
 
-            assertThat(tailer.next()).isEqualTo(EventTailer.Step.EVENT);
+            assertThat(tailer.nextOpened()).isEqualTo(Step.EVENT);
             assertThat(text(tailer.payload())).isEqualTo("a".repeat(100_000));
+        }
+    }
+
+    @Test
+    void aDamagedSegmentIsSearchedOnlyWhereItMayBlock() throws IOException {
+        try (TestLog test = new TestLog(folder);
+                EventTailer tailer = test.log.openTailer()) {
+            test.append("first", "damaged", "third");
+            damage(test.files().get(0), "damaged");
+
+            assertThat(tailer.next()).isEqualTo(Step.EVENT);
+            assertThat(tailer.next()).isEqualTo(Step.OPENING);
+            assertThat(tailer.next()).isEqualTo(Step.OPENING);
+            tailer.open();
+
+            assertThat(tailer.next()).isEqualTo(Step.DAMAGED);
+            assertThat(tailer.id()).isEqualTo(tailer.lastId()).isEqualTo(2);
+            assertThat(tailer.next()).isEqualTo(Step.EVENT);
+            assertThat(text(tailer.payload())).isEqualTo("third");
+        }
+    }
+
+    /** More than one search finds. */
+    @Test
+    void aSegmentOfManyEventsIsReadToItsEndAndAnywhereThoughItsStartIsLost() throws IOException {
+        try (TestLog test = new TestLog(folder)) {
+            for (int id = 1; id <= 10_000; id++) {
+                test.append(event(id));
+            }
+            for (String payload : List.of(event(17), event(5_000), event(5_001), event(10_000))) {
+                damage(test.files().get(0), payload);
+            }
+            test.reopen();
+            loseFirstPage(test.files().get(0));
+            try (EventTailer reopened = test.log.openTailer()) {
+                TestLog.Read read = TestLog.readAll(reopened);
+
+                assertThat(read.damaged())
+                        .containsExactly(new IdRange(17, 17), new IdRange(5000, 5001), new IdRange(10_000, 10_000));
+                assertThat(read.events()).hasSize(9_996).containsEntry(9_999L, event(9_999));
+                for (long id : new long[] {9_000, 2, 4_096, 4_097, 9_999, 1}) {
+                    reopened.moveTo(id);
+                    assertThat(reopened.nextOpened()).isEqualTo(Step.EVENT);
+                    assertThat(text(reopened.payload())).isEqualTo(event(id));
+                }
+            }
+        }
+    }
+
+    private static String event(long id) {
+        return "event %05d".formatted(id);
+    }
+
+    private static void loseFirstPage(Path file) throws IOException {
+        try (RandomAccessFile open = new RandomAccessFile(file.toFile(), "rw")) {
+            open.write(new byte[4096]);
         }
     }
 

@@ -14,12 +14,13 @@ import io.tabletrelay.core.store.EventTailer;
 import io.tabletrelay.core.store.IdRange;
 import io.tabletrelay.core.store.StoreException;
 import java.io.IOException;
-import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.stream.Stream;
@@ -66,22 +67,64 @@ class LogFilesTest {
     }
 
     @Test
-    void aForeignQueueFileIsPutAside() throws IOException {
-        Files.writeString(test.folder.resolve("junk.cq4"), "junk");
-        Path inSegment = test.log.segments().get(1).folder().path().resolve("junk.cq4");
-        Files.writeString(inSegment, "junk");
+    void aForeignQueueFileIsPutAsideEachTimeItIsThere() throws IOException {
+        Path inSegment = test.log.segments().get(1).folder().path();
+        for (int time = 1; time <= 2; time++) {
+            for (Path folder : List.of(test.folder, inSegment)) {
+                Files.writeString(folder.resolve("junk.cq4"), "junk " + time);
+                Files.copy(test.files().get(0), folder.resolve("19700102F.cq4"));
+            }
 
+            test.reopen();
+
+            assertThat(test.readAll().events()).hasSize(5 + time);
+            assertThat(test.append("more")).isEqualTo(6 + time);
+            for (Path folder : List.of(test.folder, inSegment)) {
+                assertThat(folder.resolve(time == 1 ? "junk.cq4.foreign" : "junk.cq4.foreign-2"))
+                        .hasContent("junk " + time);
+                assertThat(folder.resolve("junk.cq4")).doesNotExist();
+                assertThat(folder.resolve("19700102F.cq4")).doesNotExist();
+            }
+        }
+    }
+
+    /** A process that is killed before its first append leaves a segment; the next one's makes it useless. */
+    @Test
+    void emptySegmentsOfKilledProcessesAreNotKept() throws IOException {
+        for (int kill = 0; kill < 3; kill++) {
+            test.log.makeRoomFor(TestLog.group(null, "never appended"));
+            test.reopen();
+        }
+
+        assertThat(test.append("next")).isEqualTo(7);
         test.reopen();
 
-        assertThat(test.readAll().events()).hasSize(6);
-        assertThat(test.folder.resolve("junk.cq4.foreign")).exists();
-        assertThat(inSegment).doesNotExist();
+        assertThat(test.readAll().events()).hasSize(7);
+        try (Stream<Path> folders = Files.list(test.folder)) {
+            assertThat(folders)
+                    .containsExactlyInAnyOrderElementsOf(test.log.segments().stream()
+                            .map(segment -> segment.folder().path())
+                            .toList());
+        }
     }
 
     @Test
     void chroniclesMetadataMayBeInAnyState() throws IOException {
-        for (byte[] content :
-                List.of(new byte[0], new byte[50], new byte[65536], new byte[] {9, 0, 0, (byte) 0x80, 1})) {
+        test.append("c");
+        byte[] whole = Files.readAllBytes(newestMetadata());
+        byte[] unfinished = whole.clone();
+        unfinished[3] |= (byte) 0x80;
+        byte[] flipped = whole.clone();
+        for (int i = 0; i < 400; i += 20) {
+            flipped[i] ^= (byte) 0xFF;
+        }
+        byte[] ofOtherCycle = new String(whole, StandardCharsets.ISO_8859_1)
+                .replace("yyyyMMdd'F'", "yyyyMMdd-HH")
+                .getBytes(StandardCharsets.ISO_8859_1);
+        assertThat(ofOtherCycle).isNotEqualTo(whole);
+        int events = 7;
+        for (byte[] content : List.of(
+                new byte[0], new byte[whole.length], Arrays.copyOf(whole, 50), unfinished, flipped, ofOtherCycle)) {
             for (Segment segment : test.log.segments()) {
                 Files.write(segment.folder().path().resolve("metadata.cq4t"), content);
             }
@@ -89,11 +132,16 @@ class LogFilesTest {
 
             test.reopen();
 
-            assertThat(test.readAll().events()).hasSizeGreaterThanOrEqualTo(6);
+            assertThat(test.readAll().events()).hasSize(events++);
             assertThat(test.readAll().damaged()).isEmpty();
-            test.append("more");
+            assertThat(test.append("more")).isEqualTo(events);
             assertThat(Duration.ofNanos(System.nanoTime() - before)).isLessThan(Duration.ofSeconds(2));
         }
+    }
+
+    private Path newestMetadata() {
+        List<Segment> segments = test.log.segments();
+        return segments.get(segments.size() - 1).folder().path().resolve("metadata.cq4t");
     }
 
     /** A container gives each process the same pid: Chronicle's lock of the killed one looks like our own. */
@@ -113,29 +161,6 @@ class LogFilesTest {
 
         assertThat(test.readAll().events()).hasSize(8);
         assertThat(Duration.ofNanos(System.nanoTime() - before)).isLessThan(Duration.ofSeconds(2));
-    }
-
-    @Test
-    void aSegmentThatWasNeverBornIsForgotten() throws IOException {
-        SegmentFolder unborn = SegmentFolder.of(test.folder, 4, 7);
-        Files.createDirectories(unborn.path());
-        Path file = unborn.path().resolve(new SegmentClock(4).fileName());
-        for (int word : new int[] {0, 0x80000000}) {
-            Files.createDirectories(unborn.path());
-            try (RandomAccessFile open = new RandomAccessFile(file.toFile(), "rw")) {
-                open.setLength(SegmentFile.lengthFor(1, new LogLimits("orders", TestLog.SMALL)));
-                open.writeInt(Integer.reverseBytes(word));
-            }
-
-            test.reopen();
-
-            assertThat(unborn.path()).doesNotExist();
-            assertThat(test.log.lastId()).isEqualTo(6);
-        }
-        Files.createDirectories(unborn.path());
-        test.reopen();
-        assertThat(unborn.path()).doesNotExist();
-        assertThat(test.append("next")).isEqualTo(7);
     }
 
     @Test

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.tabletrelay.api.ProducerSequence;
 import io.tabletrelay.core.store.EventGroup;
 import io.tabletrelay.core.store.IdRange;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -72,6 +74,23 @@ class LogIdsTest {
         assertThat(test.log.lastId()).isEqualTo(lastId);
         assertThat(test.append("b")).isEqualTo(lastId + 1);
         assertThat(test.log.voidIds()).isEqualTo(lastId - 1);
+    }
+
+    /** A power cut, then two kills: one before the first append, one while the next segment is born. */
+    @Test
+    void voidIdsStayVoidWhenTheNextSegmentWasNeverBorn() throws IOException {
+        test.append("a");
+        test.reopen(0, true);
+        test.log.makeRoomFor(TestLog.group(null, "b"));
+        long lastId = test.log.lastId();
+        Files.createDirectories(SegmentFolder.of(test.folder, 3, lastId + 1).path());
+
+        test.reopen();
+
+        assertThat(test.log.lastId()).isEqualTo(lastId);
+        assertThat(test.log.voidIds()).isEqualTo(lastId - 1);
+        assertThat(test.append("b")).isEqualTo(lastId + 1);
+        assertThat(test.readAll().events()).containsOnlyKeys(1L, lastId + 1);
     }
 
     @Test

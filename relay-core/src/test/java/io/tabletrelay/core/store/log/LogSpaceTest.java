@@ -47,6 +47,19 @@ class LogSpaceTest {
         }
     }
 
+    /** Chronicle throws at the record that is one too many, once it is stored. */
+    @Test
+    void theLargestSegmentHasNotMoreRecordsThanChronicleCanIndex() {
+        long mostBytes = 1L << 30;
+        assertThatThrownBy(() -> new StoreConfig(mostBytes + 1, 1, 0, 0, 0)).hasMessageContaining("segment-bytes");
+        Payload least = new Payload("b", Map.of(), ByteBuffer.allocate(0));
+
+        long records = mostBytes / (Integer.BYTES + RecordFormat.eventBytes(least, null));
+
+        assertThat(records)
+                .isLessThan((long) SegmentQueue.INDEX_COUNT * SegmentQueue.INDEX_COUNT * SegmentQueue.INDEX_SPACING);
+    }
+
     @Test
     void aSmallLogTakesLittle() {
         try (TestLog test = new TestLog(folder)) {

@@ -2,6 +2,7 @@ package io.tabletrelay.plugins.csv;
 
 import io.tabletrelay.api.serializer.BadEventException;
 import io.tabletrelay.api.serializer.SourceEvent;
+import io.tabletrelay.api.tablet.TabletFamily;
 import io.tabletrelay.api.tablet.TabletType;
 import java.time.DateTimeException;
 import java.time.ZoneId;
@@ -27,7 +28,8 @@ record CsvOptions(
         ZoneId zone,
         String device,
         int rowsPerTablet,
-        Target target) {
+        Target target,
+        TabletFamily family) {
     /** What rows become. */
     enum Target {
         TABLET,
@@ -48,7 +50,13 @@ record CsvOptions(
                 zone(event.option("zone", "UTC")),
                 device(event),
                 rows(event.option("rows", String.valueOf(DEFAULT_ROWS))),
-                target(event.option("to", "tablet")));
+                target(event.option("to", "tablet")),
+                TabletFamily.of(event));
+    }
+
+    /** What a text becomes whose type is not declared: one that all readers of the family know. */
+    TabletType textType() {
+        return family == TabletFamily.V1 ? TabletType.TEXT : TabletType.STRING;
     }
 
     private static Map<String, TabletType> types(String option) throws BadEventException {

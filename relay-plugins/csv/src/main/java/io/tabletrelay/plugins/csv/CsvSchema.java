@@ -27,7 +27,7 @@ record CsvSchema(CsvTable table, int timeColumn, List<TabletType> types, CellPar
         List<TypeInference> inferences = new ArrayList<>();
         List<TabletType> known = new ArrayList<>();
         for (String column : table.header()) {
-            inferences.add(new TypeInference(parser));
+            inferences.add(new TypeInference(parser, options.textType()));
             known.add(options.types().getOrDefault(column, TabletType.STRING));
         }
         CsvSchema declared = new CsvSchema(table, timeColumn, known, parser);

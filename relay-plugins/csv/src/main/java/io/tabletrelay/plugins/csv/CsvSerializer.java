@@ -5,6 +5,7 @@ import io.tabletrelay.api.serializer.EventSerializer;
 import io.tabletrelay.api.serializer.PayloadSink;
 import io.tabletrelay.api.serializer.SerializerContext;
 import io.tabletrelay.api.serializer.SourceEvent;
+import io.tabletrelay.api.tablet.TabletFamily;
 
 /**
  * A header row and rows, in UTF-8, fields separated by commas and quoted where they must be, become tablets of
@@ -13,10 +14,10 @@ import io.tabletrelay.api.serializer.SourceEvent;
  * <p>The column {@code time}, by default the first, is the row's time, see {@link TimeParser}; in JSON it is a member of
  * that name, in milliseconds since the epoch. Types are declared with {@code types=column:type,...} or inferred from all
  * rows of the request: numbers are DOUBLE, so that parts of one file agree, true and false BOOLEAN, all else STRING;
- * STRING too where every field is empty, and for numbers that a DOUBLE would change. Declare the types where parts could
- * still differ. An empty field, quoted or not, is null. In a FLOAT or DOUBLE, {@code NaN} is a number; in JSON it is null.
+ * STRING too where every field is empty, and for numbers that a DOUBLE would change; in tablets of family v1 TEXT stands
+ * for STRING, which its older readers do not know. Declare the types where parts could still differ. An empty field, quoted or not, is null. In a FLOAT or DOUBLE, {@code NaN} is a number; in JSON it is null.
  *
- * <p>Further options: {@code device} names the tablets' device, by default it is the pipe's name; {@code zone} is where
+ * <p>Further options: {@code tablet-format} is the tablets' {@link TabletFamily}; {@code device} names the tablets' device, by default it is the pipe's name; {@code zone} is where
  * times without an offset are from, by default UTC.
  *
  * <p>Threading: thread-safe, provided it is opened before threads share it.

@@ -14,7 +14,7 @@ final class TabletRows implements CsvTable.RowVisitor {
     private final CsvSchema schema;
     private final CsvOptions options;
     private final PayloadSink sink;
-    private final TabletCodec codec = new TabletCodec();
+    private final TabletCodec codec;
     private Tablet.Builder tablet;
     private int rows;
 
@@ -22,6 +22,7 @@ final class TabletRows implements CsvTable.RowVisitor {
         this.schema = schema;
         this.options = options;
         this.sink = sink;
+        this.codec = new TabletCodec(options.family());
         this.tablet = schema.tablet(options.device());
     }
 
@@ -37,7 +38,7 @@ final class TabletRows implements CsvTable.RowVisitor {
     /** Adds the rows that are left. */
     void flush() {
         if (rows > 0) {
-            sink.add(TabletCodec.CONTENT_TYPE, codec.encode(tablet.build()));
+            sink.add(options.family().contentType(), codec.encode(tablet.build()));
             tablet = schema.tablet(options.device());
             rows = 0;
         }

@@ -12,6 +12,7 @@ import io.tabletrelay.api.serializer.SourceEvent;
 import io.tabletrelay.api.tablet.Tablet;
 import io.tabletrelay.api.tablet.TabletCodec;
 import io.tabletrelay.api.tablet.TabletColumn;
+import io.tabletrelay.api.tablet.TabletFamily;
 import io.tabletrelay.api.tablet.TabletType;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -102,6 +103,25 @@ class CsvSerializerTest {
         serialize("t,a\n1," + fields.replace(";", "\n2,") + "\n3,\n", Map.of());
 
         assertThat(onlyTablet().columns()).containsExactly(TabletColumn.field("a", type));
+    }
+
+    @Test
+    void tabletsOfFamilyV1HaveTypesThatAllItsReadersKnowUnlessOthersAreDeclared() throws Exception {
+        String source = "t,number,flag,text,empty,day\n1,2.5,true,x,,2024-02-29\n";
+        serialize(source, Map.of("tablet-format", "v1", "types", "day:DATE"));
+
+        Tablet tablet = tablets(TabletFamily.V1).get(0);
+        assertThat(tablet.columns())
+                .extracting(TabletColumn::type)
+                .containsExactly(
+                        TabletType.DOUBLE, TabletType.BOOLEAN, TabletType.TEXT, TabletType.TEXT, TabletType.DATE);
+        assertThat(rows(tablet)).containsExactly("1 [2.5, true, x, null, 2024-02-29]");
+    }
+
+    @Test
+    void aFamilyThatDoesNotExistIsRefused() {
+        assertThat(refusal("t,a\n1,1\n", Map.of("tablet-format", "v3")))
+                .hasMessage("option not understood: tablet-format=v3; expected v1 or v2");
     }
 
     @Test
@@ -338,13 +358,17 @@ class CsvSerializerTest {
     }
 
     private List<Tablet> tablets() {
-        assertThat(payloads.all).extracting(Payload::contentType).containsOnly(TabletCodec.CONTENT_TYPE);
-        return payloads.all.stream().map(CsvSerializerTest::decoded).toList();
+        return tablets(TabletFamily.V2);
     }
 
-    private static Tablet decoded(Payload payload) {
+    private List<Tablet> tablets(TabletFamily family) {
+        assertThat(payloads.all).extracting(Payload::contentType).containsOnly(family.contentType());
+        return payloads.all.stream().map(payload -> decoded(family, payload)).toList();
+    }
+
+    private static Tablet decoded(TabletFamily family, Payload payload) {
         try {
-            return new TabletCodec().decode(payload.bytes());
+            return new TabletCodec(family).decode(payload.bytes());
         } catch (Exception e) {
             throw new AssertionError(e);
         }

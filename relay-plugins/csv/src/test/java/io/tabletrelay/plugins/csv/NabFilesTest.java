@@ -8,6 +8,7 @@ import io.tabletrelay.api.serializer.SourceEvent;
 import io.tabletrelay.api.tablet.Tablet;
 import io.tabletrelay.api.tablet.TabletCodec;
 import io.tabletrelay.api.tablet.TabletColumn;
+import io.tabletrelay.api.tablet.TabletFamily;
 import io.tabletrelay.api.tablet.TabletType;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -39,7 +40,7 @@ class NabFilesTest {
 
             int line = 1;
             for (var payload : payloads.all) {
-                Tablet tablet = new TabletCodec().decode(payload.bytes());
+                Tablet tablet = new TabletCodec(TabletFamily.V2).decode(payload.bytes());
                 assertThat(tablet.columns()).containsExactly(TabletColumn.field("value", TabletType.DOUBLE));
                 for (Tablet.Row row : tablet.rows()) {
                     assertThat(row).as("%s:%d", file, line + 1).isEqualTo(row(lines.get(line)));

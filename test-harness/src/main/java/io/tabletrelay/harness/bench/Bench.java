@@ -1,0 +1,91 @@
+package io.tabletrelay.harness.bench;
+
+import io.tabletrelay.harness.bench.client.ServerProcess;
+import io.tabletrelay.harness.bench.client.Usage;
+import io.tabletrelay.harness.bench.client.Variant;
+import io.tabletrelay.harness.bench.report.Report;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.EnumMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One run of the benches: its servers, each started at its first use and kept warm, and what was found.
+ *
+ * <p>Threading: confined to one thread.
+ */
+final class Bench implements AutoCloseable {
+    /** Nothing that is worth a figure takes longer. */
+    static final Duration PATIENCE = Duration.ofMinutes(2);
+
+    static final String CPU = "CPU µs/event";
+
+    private final BenchPlan plan;
+    private final Path data;
+    private final @Nullable Path recording;
+    private final Runnable progress;
+    private final Report report = new Report();
+    private final Map<Variant.Server, ServerProcess> servers = new EnumMap<>(Variant.Server.class);
+
+    /**
+     * @param data an empty folder for what the servers store
+     * @param recording where the relay's process records a profile, or null
+     * @param progress called after each round
+     */
+    Bench(BenchPlan plan, Path data, @Nullable Path recording, Runnable progress) {
+        this.plan = plan;
+        this.data = data;
+        this.recording = recording;
+        this.progress = progress;
+    }
+
+    BenchPlan plan() {
+        return plan;
+    }
+
+    Report report() {
+        return report;
+    }
+
+    /** The process that serves this variant. */
+    ServerProcess server(Variant variant) throws IOException {
+        ServerProcess running = servers.get(variant.server());
+        if (running == null) {
+            running = new ServerProcess(
+                    variant,
+                    data,
+                    plan.eventBytes(),
+                    plan.windowEvents(),
+                    variant.server() == Variant.Server.RELAY ? recording : null);
+            servers.put(variant.server(), running);
+        }
+        return running;
+    }
+
+    /** A process that has done nothing yet, to be closed by the caller. */
+    ServerProcess newServer(Variant variant) throws IOException {
+        return new ServerProcess(variant, data.resolve("new"), plan.eventBytes(), plan.windowEvents(), null);
+    }
+
+    void roundDone() {
+        progress.run();
+    }
+
+    /** What a server used for each event between two looks. */
+    void addCosts(String scenario, Variant variant, Usage before, Usage after, long events) {
+        report.add(scenario, variant.label(), CPU, (after.cpuNanos() - before.cpuNanos()) / 1e3 / events);
+        report.add(
+                scenario,
+                variant.label(),
+                "allocated B/event",
+                (double) (after.allocatedBytes() - before.allocatedBytes()) / events);
+    }
+
+    @Override
+    public void close() {
+        servers.values().forEach(ServerProcess::close);
+        servers.clear();
+    }
+}

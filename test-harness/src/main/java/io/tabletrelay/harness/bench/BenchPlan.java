@@ -1,0 +1,63 @@
+package io.tabletrelay.harness.bench;
+
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * How much is measured.
+ *
+ * @param rounds of each variant, in turn
+ * @param warmUpRounds before them, not counted
+ * @param eventBytes payload of one event
+ * @param pushEvents of a round at full speed
+ * @param ratesPerSecond at which latency is measured
+ * @param pacedTime of a round of latency
+ * @param backlogEvents to drain
+ * @param idleConsumers bound at once
+ * @param idleTime for which they are watched
+ */
+record BenchPlan(
+        int rounds,
+        int warmUpRounds,
+        int eventBytes,
+        int windowEvents,
+        long pushEvents,
+        List<Integer> ratesPerSecond,
+        Duration pacedTime,
+        long backlogEvents,
+        int idleConsumers,
+        Duration idleTime) {
+    static final BenchPlan FULL = new BenchPlan(
+            5,
+            2,
+            1_024,
+            1_000,
+            1_000_000,
+            List.of(2_000, 10_000),
+            Duration.ofSeconds(5),
+            1_000_000,
+            100,
+            Duration.ofSeconds(30));
+
+    /** For a first look: too short to be believed. */
+    static final BenchPlan QUICK = new BenchPlan(
+            3,
+            1,
+            1_024,
+            1_000,
+            200_000,
+            List.of(2_000, 10_000),
+            Duration.ofSeconds(1),
+            200_000,
+            100,
+            Duration.ofSeconds(5));
+
+    /** How many events a paced round has. */
+    long pacedEvents(int ratePerSecond) {
+        return ratePerSecond * pacedTime.toMillis() / 1_000;
+    }
+
+    int allRounds() {
+        return rounds + warmUpRounds;
+    }
+}

@@ -1,0 +1,35 @@
+package io.tabletrelay.harness.bench;
+
+import java.io.IOException;
+import java.util.Locale;
+
+/** What can be measured, by its name on the command line. */
+enum Scenario {
+    THROUGHPUT,
+    LATENCY,
+    DRAIN,
+    IDLE;
+
+    /** Measures. */
+    interface Measurement {
+        void run(Bench bench) throws IOException, InterruptedException;
+
+        /** How often it will call {@link Bench#roundDone}. */
+        int rounds(BenchPlan plan);
+    }
+
+    /** As it is written on the command line. */
+    @Override
+    public String toString() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+
+    Measurement measurement() {
+        return switch (this) {
+            case THROUGHPUT -> new Throughput();
+            case LATENCY -> new Latency();
+            case DRAIN -> new Drain();
+            case IDLE -> new Idle();
+        };
+    }
+}

@@ -1,0 +1,113 @@
+package io.tabletrelay.harness.bench.server;
+
+import io.tabletrelay.api.Appended;
+import io.tabletrelay.api.Payload;
+import io.tabletrelay.api.PipeName;
+import io.tabletrelay.api.ProducerSequence;
+import io.tabletrelay.core.config.PipeSettings;
+import io.tabletrelay.core.delivery.DeadLetter;
+import io.tabletrelay.core.delivery.DeliverySink;
+import io.tabletrelay.core.delivery.EventState;
+import io.tabletrelay.core.pipe.ConsumerLink;
+import io.tabletrelay.core.pipe.Pipe;
+import io.tabletrelay.core.pipe.PipeStatus;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The pipe that the edge sees when nothing is stored: binds whoever asks and counts acks.
+ *
+ * <p>Threading: thread-safe by its pusher.
+ */
+final class MemoryPipe implements Pipe {
+    private final PipeName name;
+    private final Pusher pusher;
+
+    MemoryPipe(PipeName name, Pusher pusher) {
+        this.name = name;
+        this.pusher = pusher;
+    }
+
+    @Override
+    public PipeName name() {
+        return name;
+    }
+
+    @Override
+    public ConsumerLink bind(DeliverySink sink) {
+        pusher.attach(new SinkOutlet(sink));
+        return new Link();
+    }
+
+    @Override
+    public CompletionStage<Appended> append(
+            List<Payload> payloads, @Nullable ProducerSequence sequence, PipeSettings madeFor) {
+        throw new UnsupportedOperationException("nothing is stored here");
+    }
+
+    @Override
+    public CompletionStage<PipeStatus> status() {
+        throw new UnsupportedOperationException("nothing is stored here");
+    }
+
+    @Override
+    public CompletionStage<EventState> stateOf(long id) {
+        throw new UnsupportedOperationException("nothing is stored here");
+    }
+
+    @Override
+    public CompletionStage<Long> lastSequence(String producer) {
+        throw new UnsupportedOperationException("nothing is stored here");
+    }
+
+    @Override
+    public CompletionStage<List<DeadLetter>> deadLetters(long after, int limit) {
+        throw new UnsupportedOperationException("nothing is stored here");
+    }
+
+    private record SinkOutlet(DeliverySink sink) implements Pusher.Outlet {
+        @Override
+        public void bound() {
+            sink.bound();
+        }
+
+        @Override
+        public boolean writable() {
+            return sink.writable();
+        }
+
+        @Override
+        public void send(long id, ByteBuffer payload) {
+            sink.deliver(id, payload);
+        }
+
+        @Override
+        public void flush() {
+            sink.flush();
+        }
+    }
+
+    /** What comes from the consumer. Nothing is sent again here, so only acks mean something. */
+    private final class Link implements ConsumerLink {
+        @Override
+        public void ack(long id) {
+            pusher.acked();
+        }
+
+        @Override
+        public void nack(long id) {}
+
+        @Override
+        public void life(boolean probePong) {}
+
+        @Override
+        public void writable() {
+            pusher.wake();
+        }
+
+        @Override
+        public void gone() {}
+    }
+}

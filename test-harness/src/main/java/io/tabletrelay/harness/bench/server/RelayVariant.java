@@ -1,0 +1,129 @@
+package io.tabletrelay.harness.bench.server;
+
+import io.tabletrelay.api.PipeName;
+import io.tabletrelay.core.Relay;
+import io.tabletrelay.core.config.DeliveryConfig;
+import io.tabletrelay.core.config.HttpConfig;
+import io.tabletrelay.core.config.RelayConfig;
+import io.tabletrelay.core.config.ServerConfig;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The relay itself, with its embedded publisher and its HTTP port, on an empty data folder.
+ *
+ * <p>Threading: as {@link ServedVariant} says; confirmations come on the relay's threads.
+ */
+final class RelayVariant implements ServedVariant {
+    /** More wait for their confirmation at no time; half of them must be confirmed before it goes on. */
+    private static final int MOST_UNCONFIRMED = 4_096;
+
+    private static final PipeName PIPE = new PipeName("bench");
+
+    private final Load load;
+    private final Relay relay;
+    private final AtomicInteger unconfirmed = new AtomicInteger();
+    private volatile @Nullable Thread publishing;
+    private volatile @Nullable Throwable failure;
+
+    RelayVariant(Load load, Path data) {
+        this.load = load;
+        RelayConfig defaults = RelayConfig.defaults(data);
+        DeliveryConfig delivery = defaults.delivery();
+        this.relay = Relay.start(new RelayConfig(
+                data,
+                defaults.drainTimeout(),
+                anyPort(),
+                new HttpConfig(defaults.http().host(), 0, defaults.http().maxRequestBytes()),
+                defaults.store(),
+                new DeliveryConfig(
+                        load.windowEvents(),
+                        delivery.maxAckSpread(),
+                        delivery.takeoverProbe(),
+                        delivery.redelivery())));
+    }
+
+    /** The edge as it is by default, on a free port. */
+    static ServerConfig anyPort() {
+        ServerConfig usual = ServerConfig.DEFAULT;
+        return new ServerConfig(
+                usual.host(),
+                0,
+                usual.maxConnections(),
+                usual.handshakeTimeout(),
+                usual.heartbeat(),
+                usual.heartbeatTimeout(),
+                usual.maxUnsentBytes(),
+                usual.slowConsumerTimeout());
+    }
+
+    @Override
+    public int wsPort() {
+        return relay.wsPort();
+    }
+
+    @Override
+    public int httpPort() {
+        return relay.httpPort();
+    }
+
+    @Override
+    public void push(long events) throws IOException {
+        ByteBuffer payload = ByteBuffer.allocate(load.eventBytes()).asReadOnlyBuffer();
+        publishing = Thread.currentThread();
+        for (long n = 0; n < events; n++) {
+            if (unconfirmed.get() >= MOST_UNCONFIRMED) {
+                awaitUnconfirmed(MOST_UNCONFIRMED / 2);
+            }
+            publish(payload.duplicate());
+        }
+        awaitUnconfirmed(0);
+    }
+
+    @Override
+    public void pace(int eventsPerSecond, long events) throws InterruptedException {
+        new Pacer(eventsPerSecond, load.eventBytes()).send(events, this::publish);
+    }
+
+    /** Over HTTP, from outside: asking here would be work of the server that is measured. */
+    @Override
+    public long settled() {
+        throw new UnsupportedOperationException("ask for the status of the pipe");
+    }
+
+    @Override
+    public void stop() {
+        relay.close();
+    }
+
+    private void publish(ByteBuffer payload) {
+        unconfirmed.incrementAndGet();
+        var unused = relay.publisher()
+                .publish(PIPE, "bytes", payload)
+                .whenComplete((appended, refusal) -> answered(refusal));
+    }
+
+    private void answered(@Nullable Throwable refusal) {
+        if (refusal != null) {
+            failure = refusal;
+        }
+        int left = unconfirmed.decrementAndGet();
+        if (left == MOST_UNCONFIRMED / 2 || left == 0) {
+            LockSupport.unpark(publishing);
+        }
+    }
+
+    private void awaitUnconfirmed(int most) throws IOException {
+        while (unconfirmed.get() > most) {
+            LockSupport.park(this);
+        }
+        Throwable refusal = failure;
+        if (refusal != null) {
+            throw new IOException("event was refused: pipe=" + PIPE + ", reason=" + refusal.getMessage(), refusal);
+        }
+    }
+}
