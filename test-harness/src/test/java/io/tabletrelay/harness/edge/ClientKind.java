@@ -77,6 +77,7 @@ enum ClientKind {
         @Override
         public void onMessage(ByteBuffer event) {
             consumer.event(event);
+            consumer.readsOn().join();
         }
 
         @Override
@@ -130,8 +131,10 @@ enum ClientKind {
             if (last) {
                 consumer.event(parts.flip());
                 parts.clear();
+                consumer.readsOn().thenRun(() -> socket.request(1));
+            } else {
+                socket.request(1);
             }
-            socket.request(1);
             return CompletableFuture.completedFuture(null);
         }
 

@@ -21,15 +21,26 @@ import org.jspecify.annotations.Nullable;
 final class Consumed {
     private final String pipe;
     private final boolean acking;
+    private final CompletableFuture<Void> readsOn;
     private final Map<Long, String> digestById = new ConcurrentSkipListMap<>();
     private final CompletableFuture<Integer> closeCode = new CompletableFuture<>();
     private final CompletableFuture<String> bound = new CompletableFuture<>();
     private volatile @Nullable Consumer<String> sender;
 
-    /** @param acking true to ack each event as it comes */
-    Consumed(String pipe, boolean acking) {
+    private Consumed(String pipe, boolean acking, CompletableFuture<Void> readsOn) {
         this.pipe = pipe;
         this.acking = acking;
+        this.readsOn = readsOn;
+    }
+
+    /** One that acks each event as it comes. */
+    static Consumed acking(String pipe) {
+        return new Consumed(pipe, true, CompletableFuture.completedFuture(null));
+    }
+
+    /** One that acks nothing, and stops reading until it is told to go on. */
+    static Consumed holding(String pipe, CompletableFuture<Void> readsOn) {
+        return new Consumed(pipe, false, readsOn);
     }
 
     String pipe() {
@@ -38,6 +49,11 @@ final class Consumed {
 
     boolean acking() {
         return acking;
+    }
+
+    /** It reads no further than its first event before this is complete. */
+    CompletableFuture<Void> readsOn() {
+        return readsOn;
     }
 
     void connected(Consumer<String> lineSender) {

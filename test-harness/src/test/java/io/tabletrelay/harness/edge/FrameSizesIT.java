@@ -42,7 +42,7 @@ class FrameSizesIT {
             for (int i = 0; i < SMALL_EVENTS; i++) {
                 publish(relay, random, random.nextInt(300), published);
             }
-            Consumed consumer = new Consumed(PIPE, true);
+            Consumed consumer = Consumed.acking(PIPE);
 
             try (AutoCloseable clients = kind.connect(relay.wsPort(), List.of(consumer))) {
                 await().atMost(PATIENCE).until(() -> consumer.digests().size() == published.size());

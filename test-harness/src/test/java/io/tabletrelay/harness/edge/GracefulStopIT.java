@@ -24,8 +24,11 @@ import org.junit.jupiter.api.io.TempDir;
 class GracefulStopIT {
     private static final int CLIENTS_PER_KIND = FULL ? 167 : 8;
     private static final int STALLED_CLIENTS = FULL ? 20 : 3;
-    private static final int EVENTS = 100;
-    private static final int EVENT_BYTES = 1_000;
+    private static final int EVENTS = 30;
+    private static final int EVENT_BYTES = 20_000;
+    /** When clients read on, the relay has said all it has to say. */
+    private static final Duration READ_ON = Duration.ofMillis(800);
+
     private static final Duration STOPPED = Duration.ofSeconds(20);
 
     @TempDir
@@ -34,10 +37,11 @@ class GracefulStopIT {
     @Test
     void everyClientGetsAllThatWasSentAndTheReasonAndThePortIsFreeAtOnce() throws Exception {
         NodeClients.assumeInstalled();
+        CompletableFuture<Void> readsOn = new CompletableFuture<>();
         List<Consumed> consumers = new ArrayList<>();
         List<String> arguments = new ArrayList<>(List.of("window=1000"));
         for (int i = 0; i < 3 * CLIENTS_PER_KIND; i++) {
-            consumers.add(new Consumed("p" + i, false));
+            consumers.add(Consumed.holding("p" + i, readsOn));
             arguments.add("fill=p" + i + ":" + EVENTS + ":" + EVENT_BYTES);
         }
         arguments.add("fill=stalled:30:1000000");
@@ -45,10 +49,12 @@ class GracefulStopIT {
         try (EdgeProcess relay = EdgeProcess.start(data, arguments.toArray(String[]::new))) {
             port = relay.wsPort();
             List<RawClient> stalled = stalledClients(relay);
-            List<AutoCloseable> clients = connect(port, consumers);
             AtomicBoolean talking = new AtomicBoolean(true);
             CompletableFuture<Void> talk = CompletableFuture.runAsync(() -> talk(consumers, talking));
+            List<AutoCloseable> clients = connect(port, consumers);
+            awaitAllSent(relay);
 
+            readsOn.completeOnTimeout(null, READ_ON.toMillis(), TimeUnit.MILLISECONDS);
             int exitCode = relay.process().terminate(STOPPED);
 
             talking.set(false);
@@ -83,9 +89,18 @@ class GracefulStopIT {
         }
         for (Consumed consumer : consumers) {
             consumer.awaitBound();
-            await().atMost(PATIENCE).until(() -> !consumer.digests().isEmpty());
         }
         return clients;
+    }
+
+    private static void awaitAllSent(EdgeProcess relay) {
+        await("all is in flight").atMost(PATIENCE).until(() -> {
+            long waiting = 0;
+            for (int i = 0; i < 3 * CLIENTS_PER_KIND; i++) {
+                waiting += EVENTS - relay.status("p" + i).path("inFlight").asLong();
+            }
+            return waiting == 0;
+        });
     }
 
     /** Lines on their way when a server closes its socket are what makes a reset of a close. */

@@ -36,6 +36,7 @@ class IdleConnectionsIT {
                         data,
                         "window=1",
                         "connections=" + (MANY + FEW),
+                        "heartbeat-timeout=" + Duration.ofMinutes(10).toMillis(),
                         "fill=echo:" + 4 * ECHOES + ":64");
                 RawClient client = relay.bind("echo")) {
             connect(relay, idle, FEW);

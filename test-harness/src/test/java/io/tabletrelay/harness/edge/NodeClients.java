@@ -31,7 +31,7 @@ final class NodeClients implements AutoCloseable {
         List<String> command = new ArrayList<>(List.of("node", "clients.js", String.valueOf(port)));
         for (Consumed consumer : consumers) {
             this.consumers.put(consumer.pipe(), consumer);
-            command.add((consumer.acking() ? "ack:" : "keep:") + consumer.pipe());
+            command.add((consumer.acking() ? "ack:" : "hold:") + consumer.pipe());
         }
         process = new ProcessBuilder(command)
                 .directory(FOLDER.toFile())
@@ -40,6 +40,7 @@ final class NodeClients implements AutoCloseable {
         Thread reader = new Thread(this::read, "node-output");
         reader.setDaemon(true);
         reader.start();
+        consumers.get(0).readsOn().thenRun(this::goOn);
     }
 
     /** Skips the test, saying why, where there is no node or {@code ws} cannot be had. */
@@ -71,6 +72,15 @@ final class NodeClients implements AutoCloseable {
             return false;
         } catch (IOException notFound) {
             return false;
+        }
+    }
+
+    private void goOn() {
+        try {
+            process.getOutputStream().write('\n');
+            process.getOutputStream().flush();
+        } catch (IOException e) {
+            consumers.values().forEach(consumer -> consumer.failed(e.toString()));
         }
     }
 
