@@ -80,31 +80,20 @@ final class LoopedPipe implements Pipe, PipeGauges {
         for (Payload payload : payloads) {
             bytes += payload.size();
         }
-        CompletableFuture<Appended> answer = new CompletableFuture<>();
         long before = waitingBytes.getAndAdd(bytes);
         if (before > 0 && before + bytes > MOST_WAITING_BYTES) {
             waitingBytes.addAndGet(-bytes);
             metrics.refused(ErrorCode.BUSY);
-            answer.completeExceptionally(new RelayException(
+            return CompletableFuture.failedStage(new RelayException(
                     ErrorCode.BUSY,
                     "too much waits to be appended: pipe=" + name + ", waitingBytes=" + before + ", limit="
                             + MOST_WAITING_BYTES + "; publish again in a moment"));
-            return answer;
         }
         EventGroup group = payloads.isEmpty()
                 ? null
                 : new EventGroup(payloads, sequence, context.delivery().clock().millis());
-        CompletableFuture<Appended> result = new CompletableFuture<>();
-        long counted = bytes;
-        var unused = result.whenComplete((appended, failure) -> {
-            waitingBytes.addAndGet(-counted); // before the producer is told, who may publish again at once
-            if (failure == null) {
-                answer.complete(appended);
-            } else {
-                answer.completeExceptionally(failure);
-            }
-        });
-        submit(running -> running.append(new Appends.Waiting(group, sequence, madeFor, result)));
+        Answer answer = new Answer(bytes);
+        submit(running -> running.append(new Appends.Waiting(group, sequence, madeFor, answer)));
         return answer;
     }
 
@@ -238,5 +227,37 @@ final class LoopedPipe implements Pipe, PipeGauges {
         submit(running -> running.request(new TransferLoop.Request(
                 open -> result.complete(question.apply(open)), result::completeExceptionally)));
         return result;
+    }
+
+    /**
+     * What a publish is answered with. Its bytes count until then, and no longer once its producer is told, who may publish again
+     * at once.
+     *
+     * <p>Threading: completed by the transfer thread, or an I/O task of it.
+     */
+    private final class Answer extends CompletableFuture<Appended> {
+        private final long countedBytes;
+
+        Answer(long countedBytes) {
+            this.countedBytes = countedBytes;
+        }
+
+        @Override
+        public boolean complete(Appended appended) {
+            stopCounting();
+            return super.complete(appended);
+        }
+
+        @Override
+        public boolean completeExceptionally(Throwable failure) {
+            stopCounting();
+            return super.completeExceptionally(failure);
+        }
+
+        private void stopCounting() {
+            if (!isDone()) {
+                waitingBytes.addAndGet(-countedBytes);
+            }
+        }
     }
 }

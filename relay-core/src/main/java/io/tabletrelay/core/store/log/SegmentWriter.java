@@ -27,6 +27,9 @@ final class SegmentWriter implements AutoCloseable {
     private static final int PAGE_BYTES = 4 << 10;
     private static final int ZEROS_BYTES = 64 << 10;
 
+    /** Outside the heap, from where it is written without a copy; nobody writes to it. */
+    private static final ByteBuffer ZEROS = ByteBuffer.allocateDirect(ZEROS_BYTES);
+
     private final SegmentFolder folder;
     private final SegmentQueue source;
     private final SingleChronicleQueue queue;
@@ -126,7 +129,7 @@ final class SegmentWriter implements AutoCloseable {
 
     /** Allocates pages up to that position, or as far as the disk lets it. The file must be that long already. */
     void reserveUpTo(long endBytes) throws IOException {
-        ByteBuffer zeros = ByteBuffer.allocate(ZEROS_BYTES);
+        ByteBuffer zeros = ZEROS.duplicate();
         long end = pageAligned(endBytes);
         for (long position = reservedBytes; position < end; reservedBytes = position) {
             zeros.clear().limit((int) Math.min(ZEROS_BYTES, end - position));
