@@ -29,6 +29,7 @@ final class FakeWebSocketRelay extends WebSocketServer {
         this.hangUpAtId = hangUpAtId;
         this.payloads = List.of(payloads);
         setReuseAddr(true);
+        setConnectionLostTimeout(1); // the library may lose the wake-up for a frame: its next ping takes it along
         start();
         started.await();
     }

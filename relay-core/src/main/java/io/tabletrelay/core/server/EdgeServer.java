@@ -180,8 +180,8 @@ final class EdgeServer extends WebSocketServer {
                 if (!ending && !full.getAsBoolean()) {
                     return connect(accepted, key);
                 }
-                accepted.close();
                 surroundings.events().connectionRefused();
+                accepted.close();
             } catch (Throwable t) { // errors too: they would end the selector thread
                 accepted.close();
                 surroundings.log().line(Level.ERROR, "a socket is not taken by a fault of the relay", t);

@@ -27,7 +27,7 @@ final class Bench implements AutoCloseable {
     private final @Nullable Path recording;
     private final Runnable progress;
     private final Report report = new Report();
-    private final Map<Variant.Server, ServerProcess> servers = new EnumMap<>(Variant.Server.class);
+    private final Map<Variant, ServerProcess> servers = new EnumMap<>(Variant.class);
 
     /**
      * @param data an empty folder for what the servers store
@@ -51,22 +51,21 @@ final class Bench implements AutoCloseable {
 
     /** The process that serves this variant. */
     ServerProcess server(Variant variant) throws IOException {
-        ServerProcess running = servers.get(variant.server());
+        ServerProcess running = servers.get(variant);
         if (running == null) {
-            running = new ServerProcess(
-                    variant,
-                    data,
-                    plan.eventBytes(),
-                    plan.windowEvents(),
-                    variant.server() == Variant.Server.RELAY ? recording : null);
-            servers.put(variant.server(), running);
+            running = start(variant, variant.name(), variant == Variant.RELAY ? recording : null);
+            servers.put(variant, running);
         }
         return running;
     }
 
     /** A process that has done nothing yet, to be closed by the caller. */
     ServerProcess newServer(Variant variant) throws IOException {
-        return new ServerProcess(variant, data.resolve("new"), plan.eventBytes(), plan.windowEvents(), null);
+        return start(variant, "new", null);
+    }
+
+    private ServerProcess start(Variant variant, String folder, @Nullable Path profile) throws IOException {
+        return new ServerProcess(variant, data.resolve(folder), plan.eventBytes(), plan.windowEvents(), profile);
     }
 
     void roundDone() {

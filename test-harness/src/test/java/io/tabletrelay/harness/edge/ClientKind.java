@@ -131,7 +131,7 @@ enum ClientKind {
             if (last) {
                 consumer.event(parts.flip());
                 parts.clear();
-                consumer.readsOn().thenRun(() -> socket.request(1));
+                var unused = consumer.readsOn().thenRun(() -> socket.request(1));
             } else {
                 socket.request(1);
             }

@@ -1,7 +1,6 @@
 package io.tabletrelay.harness.edge;
 
 import java.io.IOException;
-import java.io.InterruptedIOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -22,15 +21,15 @@ final class FarNetwork implements AutoCloseable {
     private FarNetwork() {}
 
     /** Skips the test, saying why, where no namespace can be made. */
-    static FarNetwork open() throws IOException, InterruptedException {
+    static FarNetwork open() throws IOException {
         FarNetwork network = new FarNetwork();
         Assumptions.assumeTrue(
-                network.tried("netns", "add", network.name), "no network namespace can be made: not root, or no ip");
-        network.run("link", "add", network.name, "type", "veth", "peer", "name", "far", "netns", network.name);
-        network.run("addr", "add", HERE + "/30", "dev", network.name);
-        network.run("link", "set", network.name, "up");
-        network.run("-n", network.name, "addr", "add", THERE + "/30", "dev", "far");
-        network.run("-n", network.name, "link", "set", "far", "up");
+                tried("netns", "add", network.name), "no network namespace can be made: not root, or no ip");
+        run("link", "add", network.name, "type", "veth", "peer", "name", "far", "netns", network.name);
+        run("addr", "add", HERE + "/30", "dev", network.name);
+        run("link", "set", network.name, "up");
+        run("-n", network.name, "addr", "add", THERE + "/30", "dev", "far");
+        run("-n", network.name, "link", "set", "far", "up");
         return network;
     }
 
@@ -44,17 +43,17 @@ final class FarNetwork implements AutoCloseable {
         return List.of("ip", "netns", "exec", name);
     }
 
-    void cut() throws IOException, InterruptedException {
+    void cut() throws IOException {
         run("link", "set", name, "down");
     }
 
-    private void run(String... arguments) throws IOException, InterruptedException {
+    private static void run(String... arguments) throws IOException {
         if (!tried(arguments)) {
             throw new IOException("ip failed: arguments=" + List.of(arguments));
         }
     }
 
-    private boolean tried(String... arguments) throws InterruptedException {
+    private static boolean tried(String... arguments) {
         List<String> command = new ArrayList<>(List.of("ip"));
         command.addAll(List.of(arguments));
         try {
@@ -62,21 +61,19 @@ final class FarNetwork implements AutoCloseable {
                     .redirectErrorStream(true)
                     .redirectOutput(ProcessBuilder.Redirect.DISCARD)
                     .start();
-            return process.waitFor(30, TimeUnit.SECONDS) && process.exitValue() == 0;
+            process.onExit().orTimeout(30, TimeUnit.SECONDS).join();
+            return process.exitValue() == 0;
         } catch (IOException notFound) {
             return false;
         }
     }
 
-    /** The link goes with its namespace. */
     @Override
-    public void close() throws IOException {
-        try {
-            tried("netns", "del", name);
-            tried("link", "del", name);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new InterruptedIOException("network namespace may be left: name=" + name);
+    public void close() {
+        for (String what : List.of("link", "netns")) {
+            if (!tried(what, "del", name)) {
+                System.out.println("not removed: " + what + " " + name);
+            }
         }
     }
 }

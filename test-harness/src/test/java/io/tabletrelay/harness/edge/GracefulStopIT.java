@@ -54,7 +54,7 @@ class GracefulStopIT {
             List<AutoCloseable> clients = connect(port, consumers);
             awaitAllSent(relay);
 
-            readsOn.completeOnTimeout(null, READ_ON.toMillis(), TimeUnit.MILLISECONDS);
+            var unused = readsOn.completeOnTimeout(null, READ_ON.toMillis(), TimeUnit.MILLISECONDS);
             int exitCode = relay.process().terminate(STOPPED);
 
             talking.set(false);
@@ -83,9 +83,10 @@ class GracefulStopIT {
 
     private static List<AutoCloseable> connect(int port, List<Consumed> consumers) throws Exception {
         List<AutoCloseable> clients = new ArrayList<>();
+        int from = 0;
         for (ClientKind kind : ClientKind.values()) {
-            int from = kind.ordinal() * CLIENTS_PER_KIND;
             clients.add(kind.connect(port, consumers.subList(from, from + CLIENTS_PER_KIND)));
+            from += CLIENTS_PER_KIND;
         }
         for (Consumed consumer : consumers) {
             consumer.awaitBound();

@@ -40,7 +40,7 @@ final class NodeClients implements AutoCloseable {
         Thread reader = new Thread(this::read, "node-output");
         reader.setDaemon(true);
         reader.start();
-        consumers.get(0).readsOn().thenRun(this::goOn);
+        var unused = consumers.get(0).readsOn().thenRun(this::goOn);
     }
 
     /** Skips the test, saying why, where there is no node or {@code ws} cannot be had. */

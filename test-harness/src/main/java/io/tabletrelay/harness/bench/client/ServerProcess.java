@@ -11,7 +11,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -67,11 +66,8 @@ public final class ServerProcess implements AutoCloseable {
             command.add("-XX:StartFlightRecording=settings=profile,dumponexit=true,filename=" + recording);
         }
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), BenchServer.class.getName()));
-        command.addAll(List.of(
-                variant.server().name().toLowerCase(Locale.ROOT),
-                data.toString(),
-                String.valueOf(eventBytes),
-                String.valueOf(windowEvents)));
+        command.addAll(
+                List.of(variant.server(), data.toString(), String.valueOf(eventBytes), String.valueOf(windowEvents)));
         this.process = new ProcessBuilder(command).redirectErrorStream(true).start();
         Thread reader = new Thread(this::readOutput, "bench-" + process.pid() + "-output");
         reader.setDaemon(true);
