@@ -21,13 +21,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.ThreadFactory;
-import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.ForkJoinWorkerThread;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -62,7 +61,7 @@ public final class RelayPublisher implements Publisher, AutoCloseable {
     private final RelayMetrics metrics;
     private final Durability durability;
     private final long maxOutstandingBytes;
-    private final ThreadPoolExecutor pool;
+    private final ForkJoinPool pool;
     private final SerializerLanes lanes;
     private final AtomicLong outstandingBytes = new AtomicLong();
     private final Set<Publish> outstanding = ConcurrentHashMap.newKeySet();
@@ -89,15 +88,9 @@ public final class RelayPublisher implements Publisher, AutoCloseable {
         this.metrics = metrics;
         this.durability = durability;
         this.maxOutstandingBytes = maxOutstandingBytes;
-        this.pool = new ThreadPoolExecutor(
-                threads,
-                threads,
-                0,
-                TimeUnit.SECONDS,
-                new LinkedBlockingQueue<>(),
-                daemons(),
-                new ThreadPoolExecutor.DiscardPolicy());
-        this.lanes = new SerializerLanes(pool);
+        boolean inOrderOfArrival = true;
+        this.pool = new ForkJoinPool(threads, named(), null, inOrderOfArrival);
+        this.lanes = new SerializerLanes(this::execute);
     }
 
     @Override
@@ -120,7 +113,7 @@ public final class RelayPublisher implements Publisher, AutoCloseable {
         } else {
             lanes.enter(new ProducerLane(pipe, sequence.producer()), ended -> inSerializerOrder(publish, ended));
         }
-        return publish.result.minimalCompletionStage();
+        return publish.result;
     }
 
     @Override
@@ -202,7 +195,7 @@ public final class RelayPublisher implements Publisher, AutoCloseable {
     /** Instances that serve one pipe at a time get its events one at a time, without making a thread wait. */
     private void inSerializerOrder(Publish publish, Runnable ended) {
         if (publish.serializer.threadSafe()) {
-            pool.execute(() -> run(publish, ended));
+            execute(() -> run(publish, ended));
         } else {
             lanes.enter(
                     new SerializerLane(publish.event.pipe(), publish.serializer.sourceType()),
@@ -236,14 +229,13 @@ public final class RelayPublisher implements Publisher, AutoCloseable {
             succeed(publish, new Appended(0, 0, false, durability));
             return;
         }
-        CompletionStage<Appended> appended =
-                pipes.apply(publish.event.pipe()).append(payloads, publish.sequence, madeFor);
+        Pipe pipe = pipes.apply(publish.event.pipe());
         giveRoomBack(publish); // the pipe has a limit of its own: one that is slow takes no room from others
-        var unused = appended.whenComplete((ids, failure) -> {
-            if (failure == null) {
-                succeed(publish, ids);
-            } else {
-                fail(publish, causeOf(failure));
+        pipe.append(payloads, publish.sequence, madeFor, (appended, refusal) -> {
+            if (appended != null) {
+                succeed(publish, appended);
+            } else if (refusal != null) {
+                fail(publish, refusal);
             }
         });
     }
@@ -264,19 +256,24 @@ public final class RelayPublisher implements Publisher, AutoCloseable {
         }
     }
 
-    private static Throwable causeOf(Throwable failure) {
-        return failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
-    }
-
     private static RelayException stopping() {
         return new RelayException(ErrorCode.STOPPING, "event not taken: the relay is stopping; send it again later");
     }
 
-    private static ThreadFactory daemons() {
+    /** Once the pool is closed nothing runs any more: who waits is answered by {@link #close}. */
+    private void execute(Runnable task) {
+        try {
+            pool.execute(task);
+        } catch (RejectedExecutionException e) {
+            log.debug("publish comes after the end", e);
+        }
+    }
+
+    private static ForkJoinPool.ForkJoinWorkerThreadFactory named() {
         AtomicInteger made = new AtomicInteger();
-        return task -> {
-            Thread thread = new Thread(task, "relay-serializer-" + made.incrementAndGet());
-            thread.setDaemon(true);
+        return pool -> {
+            ForkJoinWorkerThread thread = ForkJoinPool.defaultForkJoinWorkerThreadFactory.newThread(pool);
+            thread.setName("relay-serializer-" + made.incrementAndGet());
             return thread;
         };
     }

@@ -6,7 +6,6 @@ import io.tabletrelay.api.ErrorCode;
 import io.tabletrelay.api.PipeName;
 import io.tabletrelay.api.ProducerSequence;
 import io.tabletrelay.api.RelayException;
-import io.tabletrelay.core.config.PipeSettings;
 import io.tabletrelay.core.delivery.DiskTasks;
 import io.tabletrelay.core.metrics.PipeMetrics;
 import io.tabletrelay.core.store.EventGroup;
@@ -15,7 +14,6 @@ import io.tabletrelay.core.store.IdRange;
 import java.util.ArrayDeque;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -31,14 +29,7 @@ final class Appends {
     /** What a publish costs besides its payloads, so that many tiny ones make up a turn as well. */
     private static final int BYTES_PER_GROUP = 128;
 
-    /** One publish; without a group it stores nothing and only uses up its sequence. */
-    record Waiting(
-            @Nullable EventGroup group,
-            @Nullable ProducerSequence sequence,
-            PipeSettings madeFor,
-            CompletableFuture<Appended> result) {}
-
-    private record Confirming(long lastId, Appended answer, CompletableFuture<Appended> result) {}
+    private record Confirming(long lastId, Appended answer, WaitingAppend publish) {}
 
     private final PipeName pipe;
     private final EventLog log;
@@ -47,7 +38,7 @@ final class Appends {
     private final LongSupplier backlogEvents;
     private final Durability durability;
     private final PipeMetrics metrics;
-    private final ArrayDeque<Waiting> waiting = new ArrayDeque<>();
+    private final ArrayDeque<WaitingAppend> waiting = new ArrayDeque<>();
     /** The last sequence of each producer that stored nothing; the producers that were here longest ago are forgotten. */
     private final Map<String, Long> passed = new LinkedHashMap<>(16, 0.75f, true) {
         @Override
@@ -79,7 +70,7 @@ final class Appends {
         this.metrics = metrics;
     }
 
-    void add(Waiting publish) {
+    void add(WaitingAppend publish) {
         waiting.add(publish);
     }
 
@@ -88,7 +79,7 @@ final class Appends {
         int answered = 0;
         turnBytes = 0;
         while (!waiting.isEmpty() && !makingRoom && turnBytes < BYTES_A_TURN) {
-            Waiting next = waiting.peek();
+            WaitingAppend next = waiting.peek();
             EventGroup group = next.group();
             if (refuseOrRepeat(next) || group == null) {
                 waiting.poll();
@@ -113,11 +104,11 @@ final class Appends {
 
     /** Answers everything that waits with this failure. */
     void failAll(RelayException failure) {
-        for (Waiting publish = waiting.poll(); publish != null; publish = waiting.poll()) {
+        for (WaitingAppend publish = waiting.poll(); publish != null; publish = waiting.poll()) {
             refuse(publish, failure);
         }
         for (Confirming publish = confirming.poll(); publish != null; publish = confirming.poll()) {
-            publish.result().completeExceptionally(failure);
+            publish.publish().refuse(failure);
         }
     }
 
@@ -127,7 +118,7 @@ final class Appends {
     }
 
     /** Answers the publish if it must not be appended, was before, or has nothing to append. */
-    private boolean refuseOrRepeat(Waiting publish) {
+    private boolean refuseOrRepeat(WaitingAppend publish) {
         ProducerSequence sequence = publish.sequence();
         if (sequence != null) {
             long last = lastSequence(sequence.producer());
@@ -164,27 +155,26 @@ final class Appends {
         return false;
     }
 
-    private void pass(Waiting publish) {
+    private void pass(WaitingAppend publish) {
         ProducerSequence sequence = publish.sequence();
         if (sequence != null) {
             passed.put(sequence.producer(), sequence.sequence());
         }
-        publish.result().complete(new Appended(0, 0, false, durability));
+        publish.confirm(new Appended(0, 0, false, durability));
     }
 
-    private void repeat(Waiting publish, ProducerSequence sequence) {
+    private void repeat(WaitingAppend publish, ProducerSequence sequence) {
         IdRange ids = log.idsOf(sequence);
         if (ids != null) {
-            confirming.add(new Confirming(ids.last(), repeated(ids), publish.result()));
+            confirming.add(new Confirming(ids.last(), repeated(ids), publish));
             return;
         }
         AtomicReference<@Nullable IdRange> found = new AtomicReference<>();
         diskTasks.submit(() -> found.set(log.findIdsOf(sequence)), failure -> {
             if (failure == null) {
-                publish.result().complete(repeated(found.get())); // so long ago that it was confirmed
+                publish.confirm(repeated(found.get())); // so long ago that it was confirmed
             } else {
-                publish.result()
-                        .completeExceptionally(PipeFailure.of(pipe, "an earlier publish cannot be read", failure));
+                publish.refuse(PipeFailure.of(pipe, "an earlier publish cannot be read", failure));
             }
         });
     }
@@ -196,12 +186,12 @@ final class Appends {
                 : new Appended(ids.first(), ids.last(), true, durability);
     }
 
-    private void append(Waiting publish, EventGroup group) {
+    private void append(WaitingAppend publish, EventGroup group) {
         long first;
         try {
             first = log.append(group);
         } catch (RuntimeException e) { // the pipe fails with it; whether the event is in the log is not known
-            publish.result().completeExceptionally(e);
+            publish.refuse(e);
             throw e;
         }
         long last = first + group.size() - 1;
@@ -211,7 +201,7 @@ final class Appends {
         }
         turnBytes += bytes + BYTES_PER_GROUP;
         metrics.appended(group.size(), bytes);
-        confirming.add(new Confirming(last, new Appended(first, last, false, durability), publish.result()));
+        confirming.add(new Confirming(last, new Appended(first, last, false, durability), publish));
     }
 
     private int confirm() {
@@ -219,15 +209,15 @@ final class Appends {
         long durable = log.durableId();
         while (!confirming.isEmpty() && confirming.peek().lastId() <= durable) {
             Confirming publish = confirming.poll();
-            publish.result().complete(publish.answer());
+            publish.publish().confirm(publish.answer());
             confirmed++;
         }
         return confirmed;
     }
 
-    private void refuse(Waiting publish, RelayException failure) {
+    private void refuse(WaitingAppend publish, RelayException failure) {
         metrics.refused(failure.code());
-        publish.result().completeExceptionally(failure);
+        publish.refuse(failure);
     }
 
     private void madeRoom(@Nullable Throwable failure) {
@@ -238,7 +228,7 @@ final class Appends {
         if (failure instanceof RelayException refusal && refusal.code() == ErrorCode.TOO_LARGE) {
             refuse(waiting.remove(), refusal);
         } else if (failure instanceof RelayException refusal && refusal.code() != ErrorCode.PIPE_FAILED) {
-            for (Waiting publish = waiting.poll(); publish != null; publish = waiting.poll()) {
+            for (WaitingAppend publish = waiting.poll(); publish != null; publish = waiting.poll()) {
                 refuse(publish, refusal);
             }
         } else if (failure != null) {

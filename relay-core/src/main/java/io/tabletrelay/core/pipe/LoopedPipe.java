@@ -1,6 +1,5 @@
 package io.tabletrelay.core.pipe;
 
-import io.tabletrelay.api.Appended;
 import io.tabletrelay.api.ErrorCode;
 import io.tabletrelay.api.Payload;
 import io.tabletrelay.api.PipeName;
@@ -74,8 +73,11 @@ final class LoopedPipe implements Pipe, PipeGauges {
     }
 
     @Override
-    public CompletionStage<Appended> append(
-            List<Payload> payloads, @Nullable ProducerSequence sequence, PipeSettings madeFor) {
+    public void append(
+            List<Payload> payloads,
+            @Nullable ProducerSequence sequence,
+            PipeSettings madeFor,
+            AppendListener listener) {
         long bytes = BYTES_PER_PUBLISH;
         for (Payload payload : payloads) {
             bytes += payload.size();
@@ -84,17 +86,23 @@ final class LoopedPipe implements Pipe, PipeGauges {
         if (before > 0 && before + bytes > MOST_WAITING_BYTES) {
             waitingBytes.addAndGet(-bytes);
             metrics.refused(ErrorCode.BUSY);
-            return CompletableFuture.failedStage(new RelayException(
-                    ErrorCode.BUSY,
-                    "too much waits to be appended: pipe=" + name + ", waitingBytes=" + before + ", limit="
-                            + MOST_WAITING_BYTES + "; publish again in a moment"));
+            listener.answered(
+                    null,
+                    new RelayException(
+                            ErrorCode.BUSY,
+                            "too much waits to be appended: pipe=" + name + ", waitingBytes=" + before + ", limit="
+                                    + MOST_WAITING_BYTES + "; publish again in a moment"));
+            return;
         }
         EventGroup group = payloads.isEmpty()
                 ? null
                 : new EventGroup(payloads, sequence, context.delivery().clock().millis());
-        Answer answer = new Answer(bytes);
-        submit(running -> running.append(new Appends.Waiting(group, sequence, madeFor, answer)));
-        return answer;
+        long counted = bytes;
+        WaitingAppend publish = new WaitingAppend(group, sequence, madeFor, (appended, refusal) -> {
+            waitingBytes.addAndGet(-counted); // before the producer is told, who may publish again at once
+            listener.answered(appended, refusal);
+        });
+        submit(running -> running.append(publish));
     }
 
     @Override
@@ -227,37 +235,5 @@ final class LoopedPipe implements Pipe, PipeGauges {
         submit(running -> running.request(new TransferLoop.Request(
                 open -> result.complete(question.apply(open)), result::completeExceptionally)));
         return result;
-    }
-
-    /**
-     * What a publish is answered with. Its bytes count until then, and no longer once its producer is told, who may publish again
-     * at once.
-     *
-     * <p>Threading: completed by the transfer thread, or an I/O task of it.
-     */
-    private final class Answer extends CompletableFuture<Appended> {
-        private final long countedBytes;
-
-        Answer(long countedBytes) {
-            this.countedBytes = countedBytes;
-        }
-
-        @Override
-        public boolean complete(Appended appended) {
-            stopCounting();
-            return super.complete(appended);
-        }
-
-        @Override
-        public boolean completeExceptionally(Throwable failure) {
-            stopCounting();
-            return super.completeExceptionally(failure);
-        }
-
-        private void stopCounting() {
-            if (!isDone()) {
-                waitingBytes.addAndGet(-countedBytes);
-            }
-        }
     }
 }

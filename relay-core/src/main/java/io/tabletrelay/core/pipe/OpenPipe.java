@@ -61,7 +61,7 @@ final class OpenPipe {
         return subscription;
     }
 
-    void append(Appends.Waiting publish, Consumer<RelayException> refuse) {
+    void append(WaitingAppend publish, Consumer<RelayException> refuse) {
         if (store.settings().meansTheSameAs(publish.madeFor())) {
             appends.add(publish);
         } else {

@@ -1,6 +1,5 @@
 package io.tabletrelay.core.pipe;
 
-import io.tabletrelay.api.Appended;
 import io.tabletrelay.api.Payload;
 import io.tabletrelay.api.PipeName;
 import io.tabletrelay.api.ProducerSequence;
@@ -26,9 +25,10 @@ public interface Pipe {
      * closed: then its producer may be asked for it, and answered so, again.
      *
      * @param madeFor the settings that the payloads were made for; where the pipe has others they are refused
-     * @return completes when the events are durable at the pipe's level; fails with RelayException
+     * @param listener told when the events are durable at the pipe's level, or refused
      */
-    CompletionStage<Appended> append(List<Payload> payloads, @Nullable ProducerSequence sequence, PipeSettings madeFor);
+    void append(
+            List<Payload> payloads, @Nullable ProducerSequence sequence, PipeSettings madeFor, AppendListener listener);
 
     /** Asks for the pipe for this connection; the sink is told whether it is bound or refused. Once per connection. */
     ConsumerLink bind(DeliverySink sink);

@@ -128,10 +128,10 @@ final class TransferLoop implements ConsumerLine.Listener {
         return earlier(deadline, current.subscription().nextDeadlineNanos(otherwise));
     }
 
-    void append(Appends.Waiting publish) {
+    void append(WaitingAppend publish) {
         java.util.function.Consumer<RelayException> refuse = why -> {
             metrics.refused(why.code());
-            publish.result().completeExceptionally(why);
+            publish.refuse(why);
         };
         request(new Request(current -> current.append(publish, refuse), refuse));
     }

@@ -11,6 +11,7 @@ import io.tabletrelay.core.config.PipeSettings;
 import io.tabletrelay.core.delivery.DeadLetter;
 import io.tabletrelay.core.delivery.DeliverySink;
 import io.tabletrelay.core.delivery.EventState;
+import io.tabletrelay.core.pipe.AppendListener;
 import io.tabletrelay.core.pipe.ConsumerLink;
 import io.tabletrelay.core.pipe.Pipe;
 import io.tabletrelay.core.pipe.PipeStatus;
@@ -92,35 +93,42 @@ public final class FakePipe implements Pipe {
     }
 
     @Override
-    public synchronized CompletionStage<Appended> append(
-            List<Payload> payloads, @Nullable ProducerSequence sequence, PipeSettings madeFor) {
+    public synchronized void append(
+            List<Payload> payloads,
+            @Nullable ProducerSequence sequence,
+            PipeSettings madeFor,
+            AppendListener listener) {
         if (refusal != null) {
-            return CompletableFuture.failedFuture(refusal);
+            listener.answered(null, refusal);
+            return;
         }
         if (sequence != null) {
             long last = lastSequences.getOrDefault(sequence.producer(), 0L);
             if (sequence.sequence() <= last) {
-                return CompletableFuture.completedFuture(new Appended(7, 8, true, Durability.PROCESS));
+                listener.answered(new Appended(7, 8, true, Durability.PROCESS), null);
+                return;
             }
             if (sequence.sequence() != last + 1) {
-                return CompletableFuture.failedFuture(new RelayException(
-                        ErrorCode.OUT_OF_SEQUENCE, "sequence is not the next: last=" + last + "; go on from there"));
+                listener.answered(
+                        null,
+                        new RelayException(
+                                ErrorCode.OUT_OF_SEQUENCE,
+                                "sequence is not the next: last=" + last + "; go on from there"));
+                return;
             }
             lastSequences.put(sequence.producer(), sequence.sequence());
         }
         long firstId = stored.size() + 1L;
         payloads.forEach(payload -> stored.add(
                 StandardCharsets.UTF_8.decode(payload.bytes().duplicate()).toString()));
-        CompletableFuture<Appended> result = new CompletableFuture<>();
         Appended appended = payloads.isEmpty()
                 ? new Appended(0, 0, false, Durability.PROCESS)
                 : new Appended(firstId, stored.size(), false, Durability.PROCESS);
         if (holding) {
-            heldUp.add(() -> result.complete(appended));
+            heldUp.add(() -> listener.answered(appended, null));
         } else {
-            result.complete(appended);
+            listener.answered(appended, null);
         }
-        return result;
     }
 
     @Override

@@ -10,6 +10,7 @@ import io.tabletrelay.api.Publisher;
 import io.tabletrelay.core.config.HttpConfig;
 import io.tabletrelay.core.config.PipeSettings;
 import io.tabletrelay.core.metrics.RelayMetrics;
+import io.tabletrelay.core.pipe.Answer;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
@@ -117,12 +118,15 @@ final class HttpFixture implements AutoCloseable {
     }
 
     private CompletionStage<Appended> append(Published one) {
-        return pipes.pipe(one.pipe)
+        Answer answer = new Answer();
+        pipes.pipe(one.pipe)
                 .append(
                         List.of(new Payload(
                                 "text/plain", Map.of(), ByteBuffer.wrap(one.bytes.getBytes(StandardCharsets.UTF_8)))),
                         one.sequence,
-                        PipeSettings.NONE);
+                        PipeSettings.NONE,
+                        answer);
+        return answer;
     }
 
     private static String copy(ByteBuffer bytes) {

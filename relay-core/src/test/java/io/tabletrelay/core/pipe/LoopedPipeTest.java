@@ -76,6 +76,8 @@ class LoopedPipeTest {
 
     private CompletableFuture<Appended> publish(int payloadBytes) {
         Payload payload = new Payload("text/plain", Map.of(), ByteBuffer.allocate(payloadBytes));
-        return pipe.append(List.of(payload), null, PipeSettings.NONE).toCompletableFuture();
+        Answer answer = new Answer();
+        pipe.append(List.of(payload), null, PipeSettings.NONE, answer);
+        return answer;
     }
 }

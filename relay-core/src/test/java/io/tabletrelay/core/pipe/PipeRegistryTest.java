@@ -110,7 +110,9 @@ class PipeRegistryTest {
 
     private CompletionStage<Appended> append(PipeName name, PipeSettings madeFor) {
         Payload payload = new Payload("text/plain", Map.of(), ByteBuffer.allocate(1));
-        return pipes.pipe(name).append(List.of(payload), null, madeFor);
+        Answer answer = new Answer();
+        pipes.pipe(name).append(List.of(payload), null, madeFor, answer);
+        return answer;
     }
 
     private static <T> T done(CompletionStage<T> stage) {

@@ -119,8 +119,8 @@ class TransferLoopTest {
         for (String text : texts) {
             payloads.add(new Payload("text/plain", Map.of(), ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8))));
         }
-        CompletableFuture<Appended> result = new CompletableFuture<>();
-        loop.append(new Appends.Waiting(
+        Answer result = new Answer();
+        loop.append(new WaitingAppend(
                 payloads.isEmpty() ? null : new EventGroup(payloads, sequence, 0),
                 sequence,
                 PipeSettings.NONE,

@@ -1,6 +1,5 @@
 package io.tabletrelay.core.server;
 
-import io.tabletrelay.api.Appended;
 import io.tabletrelay.api.Payload;
 import io.tabletrelay.api.PipeName;
 import io.tabletrelay.api.ProducerSequence;
@@ -8,6 +7,7 @@ import io.tabletrelay.core.config.PipeSettings;
 import io.tabletrelay.core.delivery.DeadLetter;
 import io.tabletrelay.core.delivery.DeliverySink;
 import io.tabletrelay.core.delivery.EventState;
+import io.tabletrelay.core.pipe.AppendListener;
 import io.tabletrelay.core.pipe.ConsumerLink;
 import io.tabletrelay.core.pipe.Pipe;
 import io.tabletrelay.core.pipe.PipeStatus;
@@ -59,8 +59,11 @@ final class StubPipe implements Pipe {
     }
 
     @Override
-    public CompletionStage<Appended> append(
-            List<Payload> payloads, @Nullable ProducerSequence sequence, PipeSettings madeFor) {
+    public void append(
+            List<Payload> payloads,
+            @Nullable ProducerSequence sequence,
+            PipeSettings madeFor,
+            AppendListener listener) {
         throw new UnsupportedOperationException();
     }
 

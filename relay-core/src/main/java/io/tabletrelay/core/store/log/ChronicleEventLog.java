@@ -1,7 +1,6 @@
 package io.tabletrelay.core.store.log;
 
 import io.tabletrelay.api.ErrorCode;
-import io.tabletrelay.api.Payload;
 import io.tabletrelay.api.ProducerSequence;
 import io.tabletrelay.core.store.EventGroup;
 import io.tabletrelay.core.store.EventLog;
@@ -39,6 +38,7 @@ final class ChronicleEventLog implements EventLog {
     private final LogGrowth growth;
     private final ProducerTable producers;
     private final CRC32C crc = new CRC32C();
+    private final GroupSizes sizes;
     private final long voidIds;
     private final long lastValidIdAtOpen;
 
@@ -64,6 +64,7 @@ final class ChronicleEventLog implements EventLog {
         this.idMark = idMark;
         this.starter = starter;
         this.growth = growth;
+        sizes = new GroupSizes(limits.config().maxEventBytes());
         producers = recovered.producers();
         segments = recovered.segments();
         markedId = idMark.value();
@@ -135,10 +136,10 @@ final class ChronicleEventLog implements EventLog {
     @Override
     public boolean hasRoomFor(EventGroup group) {
         SegmentWriter open = writer;
-        if (failure != null || open == null || refusalOf(group) != null) {
+        if (failure != null || open == null || sizes.of(group).problem() != null) {
             return false;
         }
-        long end = open.endAfter(recordBytes(group), group.size());
+        long end = open.endAfter(sizes.recordBytes(), group.size());
         return lastId + group.size() <= markedId
                 && end <= open.reservedBytes()
                 && fitsSegment(end)
@@ -184,9 +185,9 @@ final class ChronicleEventLog implements EventLog {
         if (failure != null) {
             throw failed();
         }
-        StoreException refusal = refusalOf(group);
-        if (refusal != null) {
-            throw refusal;
+        String problem = sizes.of(group).problem();
+        if (problem != null) {
+            throw new StoreException(ErrorCode.TOO_LARGE, "event refused: pipe=" + limits.pipe() + ", " + problem);
         }
         OutOfMemoryError noBuffer = shortage;
         shortage = null;
@@ -201,7 +202,7 @@ final class ChronicleEventLog implements EventLog {
     }
 
     private void makeRoom(EventGroup group) {
-        long recordBytes = recordBytes(group);
+        long recordBytes = sizes.of(group).recordBytes();
         SegmentWriter open = writer;
         if (open == null || !fitsSegment(open.endAfter(recordBytes, group.size()))) {
             startSegment(recordBytes, group.size());
@@ -242,7 +243,9 @@ final class ChronicleEventLog implements EventLog {
     }
 
     private void appendMember(SegmentWriter open, EventGroup group, int member, long id) {
-        int size = RecordFormat.eventBytes(group.payloads().get(member - 1), group.sequence());
+        int size = group.size() == 1
+                ? sizes.largestRecordBytes()
+                : RecordFormat.eventBytes(group.payloads().get(member - 1), group.sequence());
         if (size <= recordBuffer.capacity()) {
             RecordFormat.writeEvent(recordBuffer, id, member, group, crc);
             open.append(recordBytes, size);
@@ -368,10 +371,7 @@ final class ChronicleEventLog implements EventLog {
 
     /** Throws OutOfMemoryError if this thread has no buffer for the group's largest record and gets none. */
     private void ensureBuffer(EventGroup group) {
-        int largest = 0;
-        for (Payload payload : group.payloads()) {
-            largest = Math.max(largest, RecordFormat.eventBytes(payload, group.sequence()));
-        }
+        int largest = sizes.of(group).largestRecordBytes();
         if (largest > recordBuffer.capacity()) {
             ThreadBuffer.ensure(largest, limits.maxRecordBytes());
         }
@@ -381,34 +381,8 @@ final class ChronicleEventLog implements EventLog {
         return new StoreException(
                 ErrorCode.BUSY,
                 "event refused, not enough memory: pipe=%s, groupBytes=%d, reason=%s; retry when there is more"
-                        .formatted(limits.pipe(), recordBytes(group), cause.getMessage()),
+                        .formatted(limits.pipe(), sizes.of(group).recordBytes(), cause.getMessage()),
                 cause);
-    }
-
-    private static long recordBytes(EventGroup group) {
-        long bytes = 0;
-        for (Payload payload : group.payloads()) {
-            bytes += RecordFormat.eventBytes(payload, group.sequence());
-        }
-        return bytes;
-    }
-
-    private @Nullable StoreException refusalOf(EventGroup group) {
-        for (Payload payload : group.payloads()) {
-            if (payload.size() > limits.config().maxEventBytes()) {
-                return tooLarge("payloadBytes=%d, limit=%d"
-                        .formatted(payload.size(), limits.config().maxEventBytes()));
-            }
-            String problem = RecordFormat.envelopeProblem(payload);
-            if (problem != null) {
-                return tooLarge(problem);
-            }
-        }
-        return null;
-    }
-
-    private StoreException tooLarge(String sizes) {
-        return new StoreException(ErrorCode.TOO_LARGE, "event refused: pipe=" + limits.pipe() + ", " + sizes);
     }
 
     private StoreException failed() {

@@ -37,12 +37,16 @@ public final class BytesSerializer implements EventSerializer {
     @Override
     public void serialize(SourceEvent event, PayloadSink sink) throws BadEventException {
         String contentType = event.option("content-type", DEFAULT_CONTENT_TYPE);
-        if (contentType.length() > LONGEST_CONTENT_TYPE
-                || !CONTENT_TYPE.matcher(contentType).matches()) {
+        if (!contentType.equals(DEFAULT_CONTENT_TYPE) && !isContentType(contentType)) {
             throw BadEventException.withoutPosition(
                     "option not understood: content-type=" + printable(contentType) + "; expected e.g. text/plain");
         }
         sink.add(contentType, event.bytes().slice());
+    }
+
+    private static boolean isContentType(String text) {
+        return text.length() <= LONGEST_CONTENT_TYPE
+                && CONTENT_TYPE.matcher(text).matches();
     }
 
     private static String printable(String text) {
