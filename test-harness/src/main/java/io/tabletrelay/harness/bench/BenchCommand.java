@@ -34,7 +34,7 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "bench",
         description = "Measures a relay in a process of its own beside a plain WebSocket server, its own edge without a"
-                + " store, and the storage library alone. Takes about ten minutes and 4 GiB of disk; the machine should"
+                + " store, and the storage library alone. Takes six to ten minutes and 2 GiB of disk; the machine should"
                 + " have nothing else to do.")
 final class BenchCommand implements Callable<Integer> {
     @Parameters(
