@@ -208,7 +208,7 @@ public final class RelayPublisher implements Publisher, AutoCloseable {
 
     private void run(Publish publish, Runnable ended) {
         try {
-            if (outstanding.contains(publish)) {
+            if (!publish.result.isDone()) {
                 append(publish);
             }
         } catch (RelayException e) {

@@ -50,6 +50,9 @@ public final class Subscription implements AutoCloseable {
 
     private @Nullable Consumer consumer;
     private int lossesInARow;
+    /** In this turn. */
+    private int acked;
+
     private boolean stopped;
 
     /** Takes up the reading where it was left: everything unsettled that was delivered before goes again. */
@@ -141,7 +144,7 @@ public final class Subscription implements AutoCloseable {
             return false;
         }
         if (settle(id)) {
-            metrics.acked(1);
+            acked++;
         }
         return true;
     }
@@ -173,7 +176,8 @@ public final class Subscription implements AutoCloseable {
         long now = nanoTime.getAsLong();
         expire(sink, now);
         int sent = 0;
-        for (int bytes = 0; bytes < budgetBytes && sink.writable(); sent++) {
+        int bytes = 0;
+        for (; bytes < budgetBytes && sink.writable(); sent++) {
             EventTailer event = nextDelivery(now);
             if (event == null) {
                 break;
@@ -182,12 +186,17 @@ public final class Subscription implements AutoCloseable {
         }
         if (sent > 0) {
             sink.flush();
+            metrics.delivered(sent, bytes);
         }
         return sent;
     }
 
     /** Does what is due besides delivering; call once a turn. Returns true if there was something. */
     public boolean upkeep() {
+        if (acked > 0) {
+            metrics.acked(acked);
+            acked = 0;
+        }
         advanceFloor();
         return givingUp.write();
     }
@@ -356,7 +365,6 @@ public final class Subscription implements AutoCloseable {
         settled.raiseDeliveredUpTo(id);
         window.add(id, now);
         window.lastEndsAt(sink.deliver(id, payload));
-        metrics.delivered(1, payload.remaining());
         return payload.remaining();
     }
 

@@ -49,6 +49,10 @@ final class Appends {
 
     private final ArrayDeque<Confirming> confirming = new ArrayDeque<>();
     private long turnBytes;
+    /** In this turn. */
+    private int appendedEvents;
+
+    private long appendedBytes;
     private boolean makingRoom;
     private boolean allocating;
     private long triedAllocatingAtId = -1;
@@ -97,6 +101,11 @@ final class Appends {
             triedAllocatingAtId = log.lastId(); // at most once for each append: a full disk must not make us spin
             // a failure shows again, and is answered, when an append needs the room
             diskTasks.submit(log::allocateAhead, failure -> allocating = false);
+        }
+        if (appendedEvents > 0) {
+            metrics.appended(appendedEvents, appendedBytes);
+            appendedEvents = 0;
+            appendedBytes = 0;
         }
         boolean goesOn = !waiting.isEmpty() && !makingRoom;
         return answered + confirm() + (goesOn ? 1 : 0);
@@ -200,7 +209,8 @@ final class Appends {
             bytes += group.payloads().get(i).size();
         }
         turnBytes += bytes + BYTES_PER_GROUP;
-        metrics.appended(group.size(), bytes);
+        appendedEvents += group.size();
+        appendedBytes += bytes;
         confirming.add(new Confirming(last, new Appended(first, last, false, durability), publish));
     }
 

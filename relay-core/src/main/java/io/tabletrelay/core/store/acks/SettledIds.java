@@ -117,21 +117,25 @@ public final class SettledIds {
 
     /** Settles an id that was delivered; returns false if it was settled before. When this returns it survives a kill. */
     public boolean settle(long id) {
-        if (isSettled(id)) {
+        if (id <= floor) {
+            return false;
+        }
+        long block = SettledFormat.block(id);
+        int before = file.bits(block);
+        int bits = before | SettledFormat.bit(id);
+        if (bits == before) {
             return false;
         }
         if (id > deliveredUpTo()) {
             throw new IllegalArgumentException("id=" + id + " was not delivered: deliveredUpTo=" + deliveredUpTo());
         }
-        long block = SettledFormat.block(id);
-        int bits = file.bits(block) | SettledFormat.bit(id);
         file.put(block, bits);
         if (copy != null) {
             copy.put(block, bits);
         }
         settledAboveFloor++;
         if (id == floor + 1) {
-            advance();
+            advance(bits);
         }
         return true;
     }
@@ -228,17 +232,22 @@ public final class SettledIds {
         }
     }
 
-    /** Goes on only while it finds settled ids, so it ends: no word has the bits of two blocks. */
     private void advance() {
-        int from;
-        int run;
-        do {
-            from = (int) ((floor + 1) & 31);
-            run = Integer.numberOfTrailingZeros(~(file.bits(SettledFormat.block(floor + 1)) >>> from));
-            run = Math.min(run, SettledFormat.IDS_PER_WORD - from);
+        advance(file.bits(SettledFormat.block(floor + 1)));
+    }
+
+    /** Goes on only while it finds settled ids, so it ends: no word has the bits of two blocks. */
+    private void advance(int bitsOfNextBlock) {
+        int bits = bitsOfNextBlock;
+        boolean wholeBlock = true;
+        while (wholeBlock) {
+            int from = (int) ((floor + 1) & (SettledFormat.IDS_PER_WORD - 1));
+            int run = Math.min(Integer.numberOfTrailingZeros(~(bits >>> from)), SettledFormat.IDS_PER_WORD - from);
             floor += run;
             settledAboveFloor -= run;
-        } while (run > 0 && from + run == SettledFormat.IDS_PER_WORD);
+            wholeBlock = run > 0 && from + run == SettledFormat.IDS_PER_WORD;
+            bits = wholeBlock ? file.bits(SettledFormat.block(floor + 1)) : 0;
+        }
     }
 
     private long countSettled(long firstId, long lastId) {

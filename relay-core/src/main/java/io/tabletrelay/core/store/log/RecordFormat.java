@@ -39,6 +39,7 @@ final class RecordFormat {
             EVENT_PREFIX_BYTES + ProducerSequence.MAX_NAME_BYTES + MAX_CONTENT_TYPE_BYTES + MAX_HEADERS_BYTES;
 
     private static final int MOST_COUNTED_BYTES = 0xFFFF;
+    private static final int MOST_BYTES_OF_CHAR = 3;
 
     private RecordFormat() {}
 
@@ -54,9 +55,10 @@ final class RecordFormat {
 
     /** Why no record can carry this payload's envelope, or null if one can. */
     static @Nullable String envelopeProblem(Payload payload) {
-        int contentTypeBytes = utf8Bytes(payload.contentType());
-        if (contentTypeBytes > MAX_CONTENT_TYPE_BYTES) {
-            return "contentTypeBytes=" + contentTypeBytes + ", limit=" + MAX_CONTENT_TYPE_BYTES;
+        String contentType = payload.contentType();
+        if (MOST_BYTES_OF_CHAR * contentType.length() > MAX_CONTENT_TYPE_BYTES
+                && utf8Bytes(contentType) > MAX_CONTENT_TYPE_BYTES) {
+            return "contentTypeBytes=" + utf8Bytes(contentType) + ", limit=" + MAX_CONTENT_TYPE_BYTES;
         }
         int headersBytes = headersBytes(payload.headers());
         return headersBytes > MAX_HEADERS_BYTES
