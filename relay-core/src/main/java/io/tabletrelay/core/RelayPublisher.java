@@ -24,9 +24,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ForkJoinPool;
-import java.util.concurrent.ForkJoinWorkerThread;
-import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.LinkedTransferQueue;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -61,7 +61,7 @@ public final class RelayPublisher implements Publisher, AutoCloseable {
     private final RelayMetrics metrics;
     private final Durability durability;
     private final long maxOutstandingBytes;
-    private final ForkJoinPool pool;
+    private final ThreadPoolExecutor pool;
     private final SerializerLanes lanes;
     private final AtomicLong outstandingBytes = new AtomicLong();
     private final Set<Publish> outstanding = ConcurrentHashMap.newKeySet();
@@ -88,9 +88,16 @@ public final class RelayPublisher implements Publisher, AutoCloseable {
         this.metrics = metrics;
         this.durability = durability;
         this.maxOutstandingBytes = maxOutstandingBytes;
-        boolean inOrderOfArrival = true;
-        this.pool = new ForkJoinPool(threads, named(), null, inOrderOfArrival);
-        this.lanes = new SerializerLanes(this::execute);
+        // one queue for all, in order of arrival: nobody's backlog goes before another's next event
+        this.pool = new ThreadPoolExecutor(
+                threads,
+                threads,
+                0,
+                TimeUnit.SECONDS,
+                new LinkedTransferQueue<>(),
+                daemons(),
+                new ThreadPoolExecutor.DiscardPolicy());
+        this.lanes = new SerializerLanes(pool);
     }
 
     @Override
@@ -195,7 +202,7 @@ public final class RelayPublisher implements Publisher, AutoCloseable {
     /** Instances that serve one pipe at a time get its events one at a time, without making a thread wait. */
     private void inSerializerOrder(Publish publish, Runnable ended) {
         if (publish.serializer.threadSafe()) {
-            execute(() -> run(publish, ended));
+            pool.execute(() -> run(publish, ended));
         } else {
             lanes.enter(
                     new SerializerLane(publish.event.pipe(), publish.serializer.sourceType()),
@@ -208,7 +215,7 @@ public final class RelayPublisher implements Publisher, AutoCloseable {
 
     private void run(Publish publish, Runnable ended) {
         try {
-            if (!publish.result.isDone()) {
+            if (outstanding.contains(publish)) {
                 append(publish);
             }
         } catch (RelayException e) {
@@ -260,20 +267,11 @@ public final class RelayPublisher implements Publisher, AutoCloseable {
         return new RelayException(ErrorCode.STOPPING, "event not taken: the relay is stopping; send it again later");
     }
 
-    /** Once the pool is closed nothing runs any more: who waits is answered by {@link #close}. */
-    private void execute(Runnable task) {
-        try {
-            pool.execute(task);
-        } catch (RejectedExecutionException e) {
-            log.debug("publish comes after the end", e);
-        }
-    }
-
-    private static ForkJoinPool.ForkJoinWorkerThreadFactory named() {
+    private static ThreadFactory daemons() {
         AtomicInteger made = new AtomicInteger();
-        return pool -> {
-            ForkJoinWorkerThread thread = ForkJoinPool.defaultForkJoinWorkerThreadFactory.newThread(pool);
-            thread.setName("relay-serializer-" + made.incrementAndGet());
+        return task -> {
+            Thread thread = new Thread(task, "relay-serializer-" + made.incrementAndGet());
+            thread.setDaemon(true);
             return thread;
         };
     }

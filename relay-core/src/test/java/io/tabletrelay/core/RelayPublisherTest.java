@@ -25,6 +25,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -208,6 +209,65 @@ class RelayPublisherTest {
                                 .lastId())
                         .isPositive());
         assertThat(held.toCompletableFuture()).isNotDone();
+    }
+
+    @Test
+    void aProducersBacklogDoesNotGoBeforeAnothersNextEvent() {
+        int backlog = 50;
+        PipeName other = new PipeName("other");
+        CountDownLatch onTheWay = new CountDownLatch(1);
+        List<PipeName> order = Collections.synchronizedList(new ArrayList<>());
+        try (RelayPublisher narrow = new RelayPublisher(
+                serializers,
+                name -> {
+                    awaitQuietly(onTheWay);
+                    order.add(name);
+                    return pipes.pipe(name);
+                },
+                pipes::settings,
+                metrics,
+                Durability.PROCESS,
+                1,
+                MAX_OUTSTANDING_BYTES)) {
+            List<CompletionStage<Appended>> publishes = new ArrayList<>();
+            for (int i = 1; i <= backlog; i++) {
+                publishes.add(narrow.publish(PLANT, "shared", Map.of(), bytes("x"), new ProducerSequence("busy", i)));
+            }
+            publishes.add(narrow.publish(other, "shared", bytes("y")));
+
+            onTheWay.countDown();
+
+            publishes.forEach(RelayPublisherTest::done);
+            assertThat(order.indexOf(other)).isLessThan(5);
+        }
+    }
+
+    @Test
+    void whatItsPublisherGaveUpTakesNoRoomForEver() {
+        CountDownLatch onTheWay = new CountDownLatch(1);
+        String most = "x".repeat((int) MAX_OUTSTANDING_BYTES - 1200);
+        try (RelayPublisher narrow = new RelayPublisher(
+                serializers,
+                name -> {
+                    awaitQuietly(onTheWay);
+                    return pipes.pipe(name);
+                },
+                pipes::settings,
+                metrics,
+                Durability.PROCESS,
+                1,
+                MAX_OUTSTANDING_BYTES)) {
+            CompletionStage<Appended> first = narrow.publish(PLANT, "shared", bytes(""));
+            narrow.publish(PLANT, "shared", bytes(most)).toCompletableFuture().cancel(true);
+            onTheWay.countDown();
+            done(first);
+
+            await().atMost(Duration.ofSeconds(20))
+                    .ignoreExceptions() // busy until the one that was given up has gone its way
+                    .untilAsserted(() -> assertThat(done(narrow.publish(PLANT, "shared", bytes(most)))
+                                    .lastId())
+                            .isPositive());
+        }
     }
 
     private static void awaitQuietly(CountDownLatch latch) {

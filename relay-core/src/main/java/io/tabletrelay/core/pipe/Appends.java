@@ -83,15 +83,14 @@ final class Appends {
         int answered = 0;
         turnBytes = 0;
         while (!waiting.isEmpty() && !makingRoom && turnBytes < BYTES_A_TURN) {
-            WaitingAppend next = waiting.peek();
+            WaitingAppend next = waiting.remove(); // before it is answered
             EventGroup group = next.group();
             if (refuseOrRepeat(next) || group == null) {
-                waiting.poll();
                 answered++;
             } else if (log.hasRoomFor(group)) {
-                waiting.poll();
                 append(next, group);
             } else {
+                waiting.addFirst(next);
                 makingRoom = true;
                 diskTasks.submit(() -> log.makeRoomFor(group), this::madeRoom);
             }

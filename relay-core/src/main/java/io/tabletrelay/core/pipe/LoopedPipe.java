@@ -1,5 +1,6 @@
 package io.tabletrelay.core.pipe;
 
+import io.tabletrelay.api.Appended;
 import io.tabletrelay.api.ErrorCode;
 import io.tabletrelay.api.Payload;
 import io.tabletrelay.api.PipeName;
@@ -23,6 +24,8 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jctools.queues.MpscUnboundedArrayQueue;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A pipe whose loop runs on a transfer thread: hands commands over and wakes the thread once for many.
@@ -33,6 +36,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: thread-safe, but for {@link #turn} and what it says about timers, which belong to the transfer thread.
  */
 final class LoopedPipe implements Pipe, PipeGauges {
+    private static final Logger LOG = LoggerFactory.getLogger(LoopedPipe.class);
     private static final int COMMANDS_A_TURN = 4096;
     private static final long MOST_WAITING_BYTES = 32L << 20;
     /** What a publish costs besides its payloads, so that many tiny ones are bounded too. */
@@ -100,9 +104,17 @@ final class LoopedPipe implements Pipe, PipeGauges {
         long counted = bytes;
         WaitingAppend publish = new WaitingAppend(group, sequence, madeFor, (appended, refusal) -> {
             waitingBytes.addAndGet(-counted); // before the producer is told, who may publish again at once
-            listener.answered(appended, refusal);
+            tell(listener, appended, refusal);
         });
         submit(running -> running.append(publish));
+    }
+
+    private void tell(AppendListener listener, @Nullable Appended appended, @Nullable Throwable refusal) {
+        try {
+            listener.answered(appended, refusal);
+        } catch (Throwable e) { // must not happen, and must not keep others from their answers
+            LOG.error("answer to a publish was not taken: pipe={}", name, e);
+        }
     }
 
     @Override

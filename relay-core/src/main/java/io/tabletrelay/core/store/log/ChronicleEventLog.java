@@ -187,6 +187,7 @@ final class ChronicleEventLog implements EventLog {
         }
         String problem = sizes.of(group).problem();
         if (problem != null) {
+            sizes.forget();
             throw new StoreException(ErrorCode.TOO_LARGE, "event refused: pipe=" + limits.pipe() + ", " + problem);
         }
         OutOfMemoryError noBuffer = shortage;
@@ -194,10 +195,16 @@ final class ChronicleEventLog implements EventLog {
         if (noBuffer != null) {
             throw noMemoryFor(group, noBuffer);
         }
+        boolean made = false;
         try {
             makeRoom(group);
+            made = true;
         } catch (OutOfMemoryError e) {
             throw noMemoryFor(group, e);
+        } finally {
+            if (!made) {
+                sizes.forget();
+            }
         }
     }
 
@@ -238,13 +245,15 @@ final class ChronicleEventLog implements EventLog {
         } catch (Throwable e) {
             failure = e;
             throw failed();
+        } finally {
+            sizes.forget();
         }
         return firstId;
     }
 
     private void appendMember(SegmentWriter open, EventGroup group, int member, long id) {
         int size = group.size() == 1
-                ? sizes.largestRecordBytes()
+                ? sizes.of(group).largestRecordBytes()
                 : RecordFormat.eventBytes(group.payloads().get(member - 1), group.sequence());
         if (size <= recordBuffer.capacity()) {
             RecordFormat.writeEvent(recordBuffer, id, member, group, crc);

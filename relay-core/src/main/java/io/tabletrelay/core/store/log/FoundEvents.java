@@ -10,6 +10,7 @@ import java.util.Arrays;
  */
 final class FoundEvents {
     private static final int MOST_EVENTS = 4096;
+    private static final long UNREADABLE = -2;
 
     private final long firstId;
     private final long lastId;
@@ -28,15 +29,22 @@ final class FoundEvents {
         return new FoundEvents(firstId, lastId, new long[0], new long[0]);
     }
 
-    /** Goes on with the search through these ids, or through the first of them if there are many events. */
+    /**
+     * Goes on with the search through these ids, or through the first of them if there are many events, or the file cannot be
+     * read further.
+     */
     static FoundEvents from(SegmentSearch search, long firstId, long lastId) throws IOException {
         int most = (int) Math.min(MOST_EVENTS, lastId - firstId + 1);
         long[] ids = new long[most];
         long[] positions = new long[most];
         int found = 0;
         long next = firstId;
+        search.refresh();
         while (found < most && next <= lastId) {
-            long id = search.find(next, lastId);
+            long id = find(search, next, lastId, found > 0);
+            if (id == UNREADABLE) {
+                break;
+            }
             if (id < 0) {
                 next = lastId + 1;
             } else {
@@ -46,6 +54,17 @@ final class FoundEvents {
             }
         }
         return new FoundEvents(firstId, next - 1, Arrays.copyOf(ids, found), Arrays.copyOf(positions, found));
+    }
+
+    private static long find(SegmentSearch search, long firstId, long lastId, boolean foundSome) throws IOException {
+        try {
+            return search.find(firstId, lastId);
+        } catch (IOException e) {
+            if (foundSome && SegmentFile.isLost(e)) {
+                return UNREADABLE;
+            }
+            throw e;
+        }
     }
 
     /** True if this search says whether the event is there. */

@@ -30,6 +30,11 @@ final class GroupSizes {
         return this;
     }
 
+    /** The group is done with, and must not be kept in memory for this. */
+    void forget() {
+        group = null;
+    }
+
     /** All records together. */
     long recordBytes() {
         return recordBytes;

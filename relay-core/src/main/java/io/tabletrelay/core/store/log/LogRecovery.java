@@ -126,6 +126,11 @@ final class LogRecovery {
         }
         try (SegmentSearch search = new SegmentSearch(file, record)) {
             return search.find(folder.firstId(), Long.MAX_VALUE) < 0;
+        } catch (IOException e) {
+            if (SegmentFile.isLost(e)) {
+                return false; // not known: it stays
+            }
+            throw e;
         }
     }
 

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.Objects;
 import net.openhft.chronicle.bytes.Bytes;
 import net.openhft.chronicle.core.Jvm;
 import net.openhft.chronicle.core.OS;
@@ -25,7 +26,7 @@ import org.slf4j.LoggerFactory;
  * <p>Threading: confined to the thread that uses it, or to the I/O thread that searches for it.
  */
 final class SegmentCursor implements AutoCloseable {
-    /** Nobody has this id. */
+    /** No event's id: Chronicle cannot tell, a search must. */
     static final long UNKNOWN = 0;
 
     private static final Logger LOG = LoggerFactory.getLogger(SegmentCursor.class);
@@ -95,12 +96,11 @@ final class SegmentCursor implements AutoCloseable {
 
     private long readFound(FoundEvents known, long id) {
         long next = known.next(id);
-        SegmentSearch open = search;
-        if (next != id || open == null) {
+        if (next != id) {
             return next;
         }
         try {
-            return open.read(known.position(id)) && record.id() == id ? id : id + 1;
+            return Objects.requireNonNull(search).read(known.position(id)) && record.id() == id ? id : id + 1;
         } catch (IOException e) {
             if (!SegmentFile.isLost(e)) {
                 throw unsearchable(e);

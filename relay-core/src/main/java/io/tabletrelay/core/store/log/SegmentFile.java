@@ -32,9 +32,12 @@ final class SegmentFile {
 
     private static final int LAST_SEQUENCE_OFFSET = 0x48;
     private static final int LAST_INDEXED_OFFSET = 0xB0;
-    private static final int HEADER_BYTES = 0xC4;
+    /** Chronicle's header, without its word; the index of indexes follows. */
+    static final int HEADER_BYTES = 0xC4;
 
-    private static final int OWN_BIT = 0x4000_0000;
+    /** In the word of a record of Chronicle's own. */
+    static final int OWN_BIT = 0x4000_0000;
+
     private static final int LENGTH_BITS = 0x3FFF_FFFF;
     private static final int MOST_OWN_RECORDS = 8;
 
@@ -133,10 +136,15 @@ final class SegmentFile {
             if ((word & OWN_BIT) == 0) {
                 return position;
             }
-            position += Integer.BYTES + (word & LENGTH_BITS);
-            position += -position & (Integer.BYTES - 1);
+            position = next(position, word & LENGTH_BITS);
         }
         throw new NoFirstRecordException();
+    }
+
+    /** Where the record behind one of that many bytes begins. */
+    static long next(long position, int bytes) {
+        long end = position + Integer.BYTES + bytes;
+        return end + (-end & (Integer.BYTES - 1));
     }
 
     /** 0 behind the file's end. */

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * One segment's Chronicle queue: open while somebody uses it. It is written only by the open log that created it, and
  * opened read-only ever after.
  *
- * <p>Threading: thread-safe, by its monitor; the appender and tailers that it makes are not.
+ * <p>Threading: thread-safe, by its monitor and a volatile field; the appender and tailers that it makes are not.
  */
 final class SegmentQueue {
     static final int INDEX_COUNT = 1024;
@@ -30,7 +30,8 @@ final class SegmentQueue {
     private final LogLimits limits;
     private boolean writable;
     private int users;
-    private @Nullable SingleChronicleQueue queue;
+    private boolean structureIsSound;
+    private volatile @Nullable SingleChronicleQueue queue;
 
     private SegmentQueue(SegmentFolder folder, LogLimits limits, boolean writable) {
         this.folder = folder;
@@ -47,7 +48,8 @@ final class SegmentQueue {
         return new SegmentQueue(folder, limits, false);
     }
 
-    synchronized boolean isOpen() {
+    /** Never waits for one that is being opened. */
+    boolean isOpen() {
         return queue != null;
     }
 
@@ -74,8 +76,9 @@ final class SegmentQueue {
 
     /** Closes the queue under whoever uses it still. */
     synchronized void close() {
-        if (queue != null) {
-            queue.close();
+        SingleChronicleQueue open = queue;
+        if (open != null) {
+            open.close();
             queue = null;
             writable = false;
         }
@@ -98,12 +101,17 @@ final class SegmentQueue {
                 .build();
     }
 
+    /** Once: what is damaged later shows when it is read, and the pipe then opens its log anew. */
     private void checkStructure() {
+        if (structureIsSound) {
+            return;
+        }
         Path file = folder.file();
         try {
             if (file != null && !SegmentStructure.isSound(file, folder.firstId(), limits.maxRecordBytes())) {
                 throw new IllegalStateException("structure is damaged: segment=" + folder.path());
             }
+            structureIsSound = true;
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -32,21 +32,32 @@ final class SegmentSearch implements AutoCloseable {
         this.record = record;
     }
 
+    /** What was appended since the last search will be seen. */
+    void refresh() {
+        position += offset;
+        offset = 0;
+        window.limit(0);
+    }
+
     /**
-     * Goes on to the next event with an id from first to last, and returns its id; -1 if there is none. The search goes
-     * forward only.
+     * Goes on to the next event with an id from first to last, and returns its id; -1 if there is none: then it stands where it
+     * stood. The search goes forward only.
      */
     long find(long firstId, long lastId) throws IOException {
         long from = position + offset;
-        boolean mayBeOld = window.limit() > 0;
-        long found = scan(firstId, lastId);
-        if (found != firstId && mayBeOld) { // the window was filled before that event was appended
-            position = from;
-            offset = 0;
-            window.limit(0);
-            found = scan(firstId, lastId);
+        while (firstId <= lastId && fill()) {
+            for (; offset + LEAST_BYTES <= window.limit(); offset += Integer.BYTES) {
+                if (mayBeEvent(offset, firstId, lastId) && isEvent(offset, firstId, lastId)) {
+                    foundPosition = position + offset;
+                    offset = (int) (SegmentFile.next(foundPosition, record.size()) - position);
+                    return record.id();
+                }
+            }
         }
-        return found;
+        position = from;
+        offset = 0;
+        window.limit(0);
+        return -1;
     }
 
     /** Where the event that was found last lies. */
@@ -58,20 +69,6 @@ final class SegmentSearch implements AutoCloseable {
     boolean read(long foundPosition) throws IOException {
         int bytes = SegmentFile.wordAt(channel, foundPosition);
         return record.fits(bytes) && fill(record.prepare(bytes), foundPosition + Integer.BYTES) && record.isEvent();
-    }
-
-    private long scan(long firstId, long lastId) throws IOException {
-        while (firstId <= lastId && fill()) {
-            for (; offset + LEAST_BYTES <= window.limit(); offset += Integer.BYTES) {
-                if (mayBeEvent(offset, firstId, lastId) && isEvent(offset, firstId, lastId)) {
-                    foundPosition = position + offset;
-                    int bytes = Integer.BYTES + record.size();
-                    offset += bytes + (-bytes & (Integer.BYTES - 1));
-                    return record.id();
-                }
-            }
-        }
-        return -1;
     }
 
     /** True if Chronicle's own bytes say that nothing follows what was found last. */

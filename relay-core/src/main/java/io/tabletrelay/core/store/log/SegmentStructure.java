@@ -20,8 +20,7 @@ import java.nio.file.StandardOpenOption;
  * <p>Threading: confined to the thread that uses it.
  */
 final class SegmentStructure {
-    /** Where the index of indexes begins, behind Chronicle's header. */
-    private static final int INDEX_OF_INDEXES = 0xC8;
+    private static final int INDEX_OF_INDEXES = Integer.BYTES + SegmentFile.HEADER_BYTES;
 
     private static final int SLOTS_BYTES = SegmentQueue.INDEX_COUNT * Long.BYTES;
     private static final int COUNTS_BYTES = 2 * Long.BYTES;
@@ -31,7 +30,6 @@ final class SegmentStructure {
 
     private static final int MOST_PAGE_BYTES = MOST_NAME_BYTES + COUNTS_BYTES + SLOTS_BYTES;
 
-    private static final int OWN_BIT = 0x4000_0000;
     private static final int WINDOW_BYTES = 256 << 10;
 
     private final FileChannel channel;
@@ -80,13 +78,13 @@ final class SegmentStructure {
             if (word <= 0) {
                 return true;
             }
-            boolean isIndexPage = (word & OWN_BIT) != 0;
-            int bytes = word & ~OWN_BIT;
+            boolean isIndexPage = (word & SegmentFile.OWN_BIT) != 0;
+            int bytes = word & ~SegmentFile.OWN_BIT;
             int mostBytes = isIndexPage ? MOST_PAGE_BYTES : maxRecordBytes;
             if (bytes > mostBytes || (!isIndexPage && !isRecord(window, at, number++))) {
                 return false;
             }
-            position += Integer.BYTES + bytes + (-bytes & (Integer.BYTES - 1));
+            position = SegmentFile.next(position, bytes);
         }
         return true;
     }
@@ -103,7 +101,7 @@ final class SegmentStructure {
 
     private boolean readSlots(long page, ByteBuffer slots) throws IOException {
         int word = page < 0 ? 0 : SegmentFile.wordAt(channel, page);
-        int bytes = word & ~OWN_BIT;
+        int bytes = word & ~SegmentFile.OWN_BIT;
         boolean isPage = word > 0 && word != bytes && bytes >= COUNTS_BYTES + SLOTS_BYTES && bytes <= MOST_PAGE_BYTES;
         if (!isPage) {
             return false;

@@ -1,16 +1,20 @@
 package io.tabletrelay.core.store.log;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.tabletrelay.api.Payload;
 import io.tabletrelay.api.ProducerSequence;
 import io.tabletrelay.core.store.EventGroup;
 import io.tabletrelay.core.store.EventTailer;
 import io.tabletrelay.core.store.EventTailer.Step;
+import java.lang.ref.WeakReference;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -117,6 +121,18 @@ class ChronicleEventLogTest {
             assertThat(tailer.next()).isEqualTo(Step.EVENT);
             assertThat(tailer.id()).isEqualTo(2);
         }
+    }
+
+    @Test
+    void anAppendedGroupIsNotKeptInMemory() {
+        WeakReference<EventGroup> group = new WeakReference<>(TestLog.bytes(1 << 20));
+        test.append(Objects.requireNonNull(group.get()));
+
+        await().atMost(Duration.ofSeconds(20)).until(() -> {
+            System.gc();
+            return group.get() == null;
+        });
+        assertThat(test.readAll().events()).hasSize(1);
     }
 
     @Test

@@ -57,6 +57,24 @@ class ChronicleEventTailerTest {
         }
     }
 
+    @Test
+    void aSearchThatFoundNothingFindsWhatIsAppendedLater() throws IOException {
+        try (TestLog test = new TestLog(folder)) {
+            test.append("first");
+            StoredRecord record = new StoredRecord(1000);
+            try (SegmentSearch search = new SegmentSearch(test.files().get(0), record)) {
+                assertThat(FoundEvents.from(search, 2, 3).next(2)).isEqualTo(4);
+                test.append("second", "third");
+
+                FoundEvents found = FoundEvents.from(search, 2, 3);
+
+                assertThat(found.next(2)).isEqualTo(2);
+                assertThat(search.read(found.position(3))).isTrue();
+                assertThat(text(record.payload())).isEqualTo("third");
+            }
+        }
+    }
+
     /** Large events of all readers of a thread lie in the same buffer. */
     @Test
     void aLargeEventFoundBehindDamageIsItselfThoughAnotherWasReadMeanwhile() throws IOException {
@@ -138,10 +156,17 @@ class ChronicleEventTailerTest {
     }
 
     private static void damage(Path file, String payload) throws IOException {
-        int at = new String(Files.readAllBytes(file), StandardCharsets.ISO_8859_1).indexOf(payload);
+        write(file, offset(file, payload), '?');
+    }
+
+    private static int offset(Path file, String payload) throws IOException {
+        return new String(Files.readAllBytes(file), StandardCharsets.ISO_8859_1).indexOf(payload);
+    }
+
+    private static void write(Path file, int at, int value) throws IOException {
         try (RandomAccessFile open = new RandomAccessFile(file.toFile(), "rw")) {
             open.seek(at);
-            open.write('?');
+            open.write(value);
         }
     }
 
