@@ -7,9 +7,10 @@ import org.slf4j.event.Level;
 
 /**
  * Log lines that clients can cause, each as often as it likes: only so many are written in a span of time, and how many
- * were left out stands before the next one.
+ * were left out stands before the next one. Faults of the relay have a share of their own, which no client's nonsense
+ * uses up.
  *
- * <p>Threading: thread-safe by its monitor.
+ * <p>Threading: thread-safe by the monitors of its shares.
  */
 final class ClientLog {
     static final int LINES_PER_SPAN = 20;
@@ -17,18 +18,17 @@ final class ClientLog {
     private static final Logger LOG = LoggerFactory.getLogger(ClientLog.class);
     private static final long SPAN_NANOS = 10_000_000_000L;
 
-    private final LongSupplier nanoTime;
-    private long spanNanos;
-    private int lines;
-    private long leftOut;
+    private final Share clients;
+    private final Share faults;
 
     ClientLog(LongSupplier nanoTime) {
-        this.nanoTime = nanoTime;
-        spanNanos = nanoTime.getAsLong();
+        clients = new Share(nanoTime);
+        faults = new Share(nanoTime);
     }
 
+    /** What a client did, or did not do. */
     void line(Level level, String format, Object... arguments) {
-        long missing = take();
+        long missing = clients.take();
         if (missing > 0) {
             LOG.warn("lines about clients were left out, there were too many: lines={}", missing);
         }
@@ -37,20 +37,48 @@ final class ClientLog {
         }
     }
 
-    /** Returns how many lines were left out before this one, or -1 if it must be left out too. */
-    private synchronized long take() {
-        long now = nanoTime.getAsLong();
-        if (now - spanNanos >= SPAN_NANOS) {
-            spanNanos = now;
-            lines = 0;
+    /** What the relay did wrong: an error. */
+    void fault(String format, Object... arguments) {
+        long missing = faults.take();
+        if (missing > 0) {
+            LOG.error("faults of the relay were left out, there were too many: lines={}", missing);
         }
-        if (lines == LINES_PER_SPAN) {
-            leftOut++;
-            return -1;
+        if (missing >= 0) {
+            LOG.error(format, arguments);
         }
-        lines++;
-        long missing = leftOut;
-        leftOut = 0;
-        return missing;
+    }
+
+    /**
+     * How many lines of one kind may still be written.
+     *
+     * <p>Threading: thread-safe by its monitor.
+     */
+    private static final class Share {
+        private final LongSupplier nanoTime;
+        private long spanNanos;
+        private int lines;
+        private long leftOut;
+
+        Share(LongSupplier nanoTime) {
+            this.nanoTime = nanoTime;
+            spanNanos = nanoTime.getAsLong();
+        }
+
+        /** Returns how many lines were left out before this one, or -1 if it must be left out too. */
+        synchronized long take() {
+            long now = nanoTime.getAsLong();
+            if (now - spanNanos >= SPAN_NANOS) {
+                spanNanos = now;
+                lines = 0;
+            }
+            if (lines == LINES_PER_SPAN) {
+                leftOut++;
+                return -1;
+            }
+            lines++;
+            long missing = leftOut;
+            leftOut = 0;
+            return missing;
+        }
     }
 }

@@ -23,9 +23,9 @@ import org.slf4j.event.Level;
  * One accepted socket, from accept to close: frames, pings, close handshakes. What the frames mean is its session's
  * business.
  *
- * <p>Four ways to end it: {@link #close} says why and goes on reading until the peer has answered; {@link #breakOff} does
- * so ahead of what the peer did not take; {@link #refuse} says why, reads no more and ends our side; {@link #cut} closes
- * the socket.
+ * <p>Four ways to end it: {@link #close} says why and goes on reading until the peer has answered; {@link #breakOff}
+ * does so ahead of what the peer did not take; {@link #refuse} says why, reads no more and ends our side; {@link #cut}
+ * closes the socket.
  *
  * <p>Threading: created by the selector thread; frames come from one worker thread, ticks from the timer thread, closes
  * from any thread.
@@ -197,7 +197,7 @@ final class Connection implements EdgeChannel.Listener {
         out.end(FrameCodec.close(code, reason));
     }
 
-    /** Sends a close frame and ends our side: the peer sees both, even while it is still sending what nobody will read. */
+    /** Sends a close frame and ends our side: the peer sees both, even while it still sends what nobody will read. */
     private void refuse(int code, String reason) {
         LOG.debug("connection refused: peer={}, code={}; {}", peer(), code, reason);
         deaf = true;
@@ -225,12 +225,7 @@ final class Connection implements EdgeChannel.Listener {
     void failed(Throwable thrown) {
         surroundings
                 .log()
-                .line(
-                        Level.ERROR,
-                        "connection ends by a fault of the relay: peer={}, pipe={}",
-                        peer(),
-                        session.pipe(),
-                        thrown);
+                .fault("connection ends by a fault of the relay: peer={}, pipe={}", peer(), session.pipe(), thrown);
         if (opened) {
             refuse(CloseFrame.UNEXPECTED_CONDITION, "internal error");
         } else {
@@ -310,8 +305,7 @@ final class Connection implements EdgeChannel.Listener {
         } catch (Throwable t) { // errors too
             surroundings
                     .log()
-                    .line(
-                            Level.ERROR,
+                    .fault(
                             "what became of a connection could not be told: peer={}, pipe={}",
                             peer(),
                             session.pipe(),

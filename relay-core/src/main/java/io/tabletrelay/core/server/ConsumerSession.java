@@ -195,7 +195,8 @@ final class ConsumerSession implements DeliverySink {
         if (malformed++ == 0) {
             log.line(
                     Level.WARN,
-                    "line means nothing: peer={}, pipe={}, line='{}'; {}; further ones of this connection are only counted",
+                    "line means nothing: peer={}, pipe={}, line='{}'; {}; "
+                            + "further ones of this connection are only counted",
                     connection.peer(),
                     pipe(),
                     excerpt(text),

@@ -39,7 +39,7 @@ final class EdgeChannel implements WrappedByteChannel {
     private static final int MAX_WRITE_BYTES = 256 * 1024;
     /** Bytes after which other sockets have their turn. */
     private static final int MAX_BURST_BYTES = 1024 * 1024;
-    /** The library never takes a key that is only writable out of the selected set, and walks the whole set each time. */
+    /** The library never takes a key that is only writable out of the selected set, and always walks all of it. */
     private static final int MAX_STALE_KEYS = 8;
 
     private final SocketChannel socket;
@@ -68,9 +68,10 @@ final class EdgeChannel implements WrappedByteChannel {
         outputEnds = true;
     }
 
-    /** Of what is queued, only the buffer that is half out goes on; this frame follows it. Nothing must be queued later. */
+    /** Of what is queued, only the buffer that is half out goes on; this frame follows it. It must be the last one. */
     void breakOff(ByteBuffer closeFrame) {
-        farewell = closeFrame;
+        farewell = closeFrame; // first: once it is queued, it must not leave behind what is to be passed over
+        owner.outQueue.add(closeFrame);
         owner.getWebSocketListener().onWriteDemand(owner);
     }
 
@@ -96,8 +97,9 @@ final class EdgeChannel implements WrappedByteChannel {
     }
 
     /**
-     * Reads nothing. A frame queued while the library was ending a write may have had its write interest overwritten, and
-     * would lie there until the next one: it is asked for again. The keys that the library forgot are swept on the way.
+     * Reads nothing. A frame queued while the library was ending a write may have had its write interest overwritten,
+     * and would lie there until the next one: it is asked for again. The keys that the library forgot are swept on the
+     * way.
      */
     @Override
     public int readMore(ByteBuffer target) {
@@ -127,10 +129,7 @@ final class EdgeChannel implements WrappedByteChannel {
         ByteBuffer last = farewell;
         if (last != null) {
             farewell = null;
-            owner.outQueue.stream()
-                    .filter(queued -> queued.position() == 0)
-                    .forEach(queued -> queued.position(queued.limit()));
-            owner.outQueue.add(last);
+            passOver(last);
         }
         if (!first.hasRemaining()) {
             return 0; // went with an earlier one
@@ -152,6 +151,14 @@ final class EdgeChannel implements WrappedByteChannel {
             socket.shutdownOutput();
         }
         return written;
+    }
+
+    /** All that had not begun to leave before this one counts as written. */
+    @SuppressWarnings("ReferenceEquality") // equal bytes may be another's
+    private void passOver(ByteBuffer last) {
+        owner.outQueue.stream()
+                .filter(queued -> queued != last && queued.position() == 0)
+                .forEach(queued -> queued.position(queued.limit()));
     }
 
     private int writeBatch(ByteBuffer first) throws IOException {

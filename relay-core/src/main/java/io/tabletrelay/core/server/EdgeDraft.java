@@ -42,7 +42,7 @@ final class EdgeDraft extends Draft_6455 {
         this.events = events;
     }
 
-    /** The HTTP answer that refuses the handshake, to be written instead of the library's; null while it is not refused. */
+    /** The HTTP answer that refuses the handshake, to be written instead of the library's; null unless refused. */
     @Nullable
     ByteBuffer refusal() {
         return refusal;

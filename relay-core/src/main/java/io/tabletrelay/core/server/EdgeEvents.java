@@ -30,9 +30,9 @@ public interface EdgeEvents {
     /** An ACK or ERROR of a connection that holds no pipe, and too early or too late to wait for one. */
     default void earlyAnswerDropped() {}
 
-    /** A consumer was cut off because it did not take its bytes. */
+    /** A consumer was cut off because it did not take its bytes; also one that fell silent while some waited for it. */
     default void slowConsumerCut() {}
 
-    /** A peer was cut off because nothing came from it. */
+    /** A peer was cut off because nothing came from it, while nothing waited for it: else it is a slow consumer. */
     default void silentPeerCut() {}
 }

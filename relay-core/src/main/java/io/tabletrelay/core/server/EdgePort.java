@@ -12,11 +12,11 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The port, listened on again whenever it was lost: the library closes its listener for good if the system refuses it a
- * socket (too many open files), or if its selector thread ends. Connections of a lost listener are served until they end
- * where its selector thread still runs, and are cut otherwise.
+ * socket (too many open files), or if its selector thread ends. Connections of a lost listener are served until they
+ * end where its selector thread still runs, and are cut otherwise.
  *
- * <p>Threading: opened by one thread, {@link #heal}ed by the timer and ended by any, under a lock; all else may be asked by
- * any.
+ * <p>Threading: opened by one thread, {@link #heal}ed by the timer and ended by any, under a lock; all else may be
+ * asked by any.
  */
 final class EdgePort {
     private static final Logger LOG = LoggerFactory.getLogger(EdgePort.class);
@@ -123,7 +123,8 @@ final class EdgePort {
         if (!lost) {
             lost = true;
             LOG.warn(
-                    "the WebSocket port listens no more: port={}; are there too many open files? it is tried again each second",
+                    "the WebSocket port listens no more: port={}; are there too many open files? "
+                            + "it is tried again each second",
                     port());
         } else if (nowNanos - triedNanos < RETRY_NANOS) {
             return;

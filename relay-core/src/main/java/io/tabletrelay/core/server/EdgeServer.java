@@ -23,7 +23,6 @@ import org.java_websocket.server.WebSocketServer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.slf4j.event.Level;
 
 /**
  * The library's server on a socket that is bound already, with connections of our own making.
@@ -108,8 +107,8 @@ final class EdgeServer extends WebSocketServer {
     }
 
     /**
-     * After a fault on its selector thread the library stops itself from there, and would wait for ever for the thread it
-     * is on. That thread ends right after this call.
+     * After a fault on its selector thread the library stops itself from there, and would wait for ever for the thread
+     * it is on. That thread ends right after this call.
      */
     @Override
     public void stop(int timeoutMillis, String reason) throws InterruptedException {
@@ -184,7 +183,7 @@ final class EdgeServer extends WebSocketServer {
                 accepted.close();
             } catch (Throwable t) { // errors too: they would end the selector thread
                 accepted.close();
-                surroundings.log().line(Level.ERROR, "a socket is not taken by a fault of the relay", t);
+                surroundings.log().fault("a socket is not taken by a fault of the relay", t);
             }
             throw new IOException("socket not taken: open=" + open.size());
         }

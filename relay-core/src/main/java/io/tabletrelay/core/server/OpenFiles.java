@@ -23,8 +23,8 @@ final class OpenFiles {
         int fitting = fitting(configured, limit);
         if (fitting < configured) {
             LOG.warn(
-                    "fewer connections are taken than configured: max-connections={}, taken={}, openFilesLimit={}; raise the"
-                            + " limit of open files (ulimit -n)",
+                    "fewer connections are taken than configured: max-connections={}, taken={}, openFilesLimit={}; "
+                            + "raise the limit of open files (ulimit -n)",
                     configured,
                     fitting,
                     limit);

@@ -16,7 +16,7 @@ final class PeerWatch {
         HANDSHAKE_OVERDUE,
         /** Nothing came from it, and nothing waits for it. */
         SILENT,
-        /** It does not take its bytes. */
+        /** It does not take its bytes: none for too long, or nothing came from it while some waited for it. */
         SLOW
     }
 

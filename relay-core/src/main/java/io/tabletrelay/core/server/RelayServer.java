@@ -120,8 +120,8 @@ public final class RelayServer {
     }
 
     /**
-     * True while new sockets are accepted: from start to stop, but for the moments after the system refused a socket (too
-     * many open files).
+     * True while new sockets are accepted: from start to stop, but for the moments after the system refused a socket
+     * (too many open files).
      */
     public boolean listening() {
         Running now = running;
@@ -135,8 +135,8 @@ public final class RelayServer {
     }
 
     /**
-     * Closes every connection with 1012, reads acks until each peer has answered or the deadline is over, then frees the
-     * port and ends all threads. May be started again.
+     * Closes every connection with 1012, reads acks until each peer has answered or the deadline is over, then frees
+     * the port and ends all threads. May be started again.
      */
     public void stop(Duration deadline) {
         Running now = running;

@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What one connection still has to write, in the order it was given. Events of one turn are gathered into buffers of at
- * most 64 KiB; an event larger than that gets one of its own. The library's queue behind it knows no limit, so the limit
- * is counted here.
+ * most 64 KiB; an event larger than that gets one of its own. The library's queue behind it knows no limit, so the
+ * limit is counted here.
  *
  * <p>Threading: thread-safe by its own lock; {@link #written} is called by one thread at a time.
  */

@@ -1,7 +1,7 @@
 /**
- * The WebSocket edge: one session a connection, built so that no client can hurt it. {@code RelayServer} starts and stops,
- * {@code EdgePort} to {@code EdgeChannel} tame the library, {@code Connection} is one socket, {@code ConsumerSession} what
- * it says.
+ * The WebSocket edge: one session a connection, built so that no client can hurt it. {@code RelayServer} starts and
+ * stops, {@code EdgePort} to {@code EdgeChannel} tame the library, {@code Connection} is one socket,
+ * {@code ConsumerSession} what it says.
  *
  * <p>Read next: {@code io.tabletrelay.core.pipe}.
  */

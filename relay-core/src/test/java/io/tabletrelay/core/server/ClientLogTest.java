@@ -41,6 +41,51 @@ class ClientLogTest {
     }
 
     @Test
+    void faultsOfTheRelayThatWereLeftOutAreCountedForThemselves() {
+        AtomicLong nanoTime = new AtomicLong();
+        ClientLog log = new ClientLog(nanoTime::get);
+        for (int i = 0; i < LINES_PER_SPAN + 3; i++) {
+            log.fault("fault {}", i);
+        }
+        int written = rig.logged.size();
+
+        nanoTime.addAndGet(Duration.ofSeconds(10).toNanos());
+        log.line(Level.INFO, "a client's line");
+        log.fault("the next one");
+
+        assertThat(written).isEqualTo(LINES_PER_SPAN);
+        assertThat(rig.logged.subList(written, rig.logged.size()))
+                .containsExactly(
+                        "INFO a client's line",
+                        "ERROR faults of the relay were left out, there were too many: lines=3",
+                        "ERROR the next one");
+    }
+
+    @Test
+    void aFaultOfTheRelayIsLoggedHoweverMuchClientsHaveCausedToBeLogged() throws IOException {
+        rig.pipe("broken").onBind(sink -> {
+            throw new IllegalStateException("broken");
+        });
+        for (int i = 0; i < 2 * LINES_PER_SPAN; i++) {
+            try (RawClient client = RawClient.open(rig.port())) {
+                client.line("what?");
+                client.sync();
+            }
+        }
+
+        try (RawClient client = RawClient.open(rig.port())) {
+            client.line("BIND:broken");
+            assertThat(client.expectClose().closeCode()).isEqualTo(1011);
+        }
+
+        assertThat(rig.logged)
+                .filteredOn(line -> line.startsWith("ERROR"))
+                .singleElement()
+                .asString()
+                .contains("connection ends by a fault of the relay");
+    }
+
+    @Test
     void clientsThatComeAgainWithNonsenseDoNotFillTheLog() throws IOException {
         for (int i = 0; i < CLIENTS; i++) {
             try (RawClient client = RawClient.open(rig.port())) {

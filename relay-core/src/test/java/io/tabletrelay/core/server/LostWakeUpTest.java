@@ -27,8 +27,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * The library's server, with our channel under it, made to lose a write wake-up: a frame is queued after the library has
- * seen an empty queue and before it gives up its interest in writing, in a pass that also read from that socket.
+ * The library's server, with our channel under it, made to lose a write wake-up: a frame is queued after the library
+ * has seen an empty queue and before it gives up its interest in writing, in a pass that also read from that socket.
  */
 @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class LostWakeUpTest {
@@ -143,7 +143,7 @@ class LostWakeUpTest {
             return latch;
         }
 
-        /** The library asks on its selector thread once the queue is empty; what it does next is to want no more writes. */
+        /** Asked on the selector thread once the queue is empty; next the library gives up its interest in writing. */
         @Override
         public boolean isFlushAndClose() {
             byte[] frame = late;

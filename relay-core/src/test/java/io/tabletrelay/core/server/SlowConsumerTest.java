@@ -3,10 +3,12 @@ package io.tabletrelay.core.server;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.tabletrelay.api.PipeName;
 import io.tabletrelay.core.config.ServerConfig;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -111,6 +113,54 @@ class SlowConsumerTest {
             assertThat(link.acks).as("a late ack counts").containsExactly(1L);
         }
         rig.forgetLogged();
+    }
+
+    @Test
+    void aConsumerThatTakesItsLastBytesAsItIsGivenUpIsToldSoToo() throws Exception {
+        Hesitating hesitating = new Hesitating();
+        StubPipe pipe = new StubPipe(new PipeName("p"));
+        RelayServer server = new RelayServer(IMPATIENT, name -> pipe, hesitating, System::nanoTime);
+        server.start();
+        try (RawClient client = RawClient.openWithSmallBuffer(server.port())) {
+            client.line("BIND:p");
+            client.expectText("READY");
+            StubPipe.Link link = pipe.link();
+            long given = 0;
+            while (hesitating.givingUp.getCount() > 0) {
+                if (link.sink.writable()) {
+                    link.sink.deliver(++given, ByteBuffer.allocate(EVENT_BYTES));
+                    link.sink.flush();
+                }
+            }
+
+            for (long id = 1; id <= given; id++) {
+                assertThat(client.expect(RawClient.BINARY).eventId()).isEqualTo(id);
+            }
+            client.sync();
+            hesitating.mayGoOn.countDown();
+
+            assertThat(client.expectClose().closeCode()).isEqualTo(4008);
+        } finally {
+            hesitating.mayGoOn.countDown();
+            server.stop(Duration.ZERO);
+        }
+        rig.forgetLogged();
+    }
+
+    /** Holds the timer thread between the verdict on a consumer and what is done about it. */
+    private static final class Hesitating implements EdgeEvents {
+        final CountDownLatch givingUp = new CountDownLatch(1);
+        final CountDownLatch mayGoOn = new CountDownLatch(1);
+
+        @Override
+        public void slowConsumerCut() {
+            givingUp.countDown();
+            try {
+                mayGoOn.await();
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+        }
     }
 
     @Test

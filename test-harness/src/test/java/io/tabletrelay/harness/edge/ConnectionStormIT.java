@@ -18,7 +18,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Consumers that bind, take something, ack some of it and are reset, over and over: 5,000 times with {@code -Pedge}. */
+/** Consumers that bind, take events, ack some of them and are reset, over and over: 5,000 times with {@code -Pedge}. */
 class ConnectionStormIT {
     private static final int PIPES = 4;
     private static final int ROUNDS_PER_PIPE = FULL ? 1_250 : 75;

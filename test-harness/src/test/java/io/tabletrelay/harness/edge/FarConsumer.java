@@ -8,7 +8,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
 
-/** Binds a pipe, answers pings, acks nothing, and prints {@code got} and the id of each event. Arguments: URI and pipe. */
+/** Binds a pipe, answers pings, acks nothing, prints {@code got} and the id of each event. Arguments: URI and pipe. */
 final class FarConsumer implements WebSocket.Listener {
     private FarConsumer() {}
 

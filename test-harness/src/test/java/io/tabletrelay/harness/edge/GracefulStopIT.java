@@ -11,8 +11,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -26,6 +26,9 @@ class GracefulStopIT {
     private static final int STALLED_CLIENTS = FULL ? 20 : 3;
     private static final int EVENTS = 30;
     private static final int EVENT_BYTES = 20_000;
+    /** Of one client. Written faster than they are sent, lines would pile up in the clients. */
+    private static final long BETWEEN_LINES_MILLIS = 5;
+
     /** When clients read on, the relay has said all it has to say. */
     private static final Duration READ_ON = Duration.ofMillis(800);
 
@@ -49,15 +52,15 @@ class GracefulStopIT {
         try (EdgeProcess relay = EdgeProcess.start(data, arguments.toArray(String[]::new))) {
             port = relay.wsPort();
             List<RawClient> stalled = stalledClients(relay);
-            AtomicBoolean talking = new AtomicBoolean(true);
-            CompletableFuture<Void> talk = CompletableFuture.runAsync(() -> talk(consumers, talking));
+            CountDownLatch talkEnds = new CountDownLatch(1);
+            CompletableFuture<Void> talk = CompletableFuture.runAsync(() -> talk(consumers, talkEnds));
             List<AutoCloseable> clients = connect(port, consumers);
             awaitAllSent(relay);
 
             var unused = readsOn.completeOnTimeout(null, READ_ON.toMillis(), TimeUnit.MILLISECONDS);
             int exitCode = relay.process().terminate(STOPPED);
 
-            talking.set(false);
+            talkEnds.countDown();
             talk.get(60, TimeUnit.SECONDS);
             assertThat(exitCode).isEqualTo(143);
             assertThatAllGotEverythingAndTheReason(consumers);
@@ -105,9 +108,13 @@ class GracefulStopIT {
     }
 
     /** Lines on their way when a server closes its socket are what makes a reset of a close. */
-    private static void talk(List<Consumed> consumers, AtomicBoolean talking) {
-        while (talking.get()) {
-            consumers.forEach(consumer -> consumer.send("ACK:999999"));
+    private static void talk(List<Consumed> consumers, CountDownLatch ends) {
+        try {
+            while (!ends.await(BETWEEN_LINES_MILLIS, TimeUnit.MILLISECONDS)) {
+                consumers.forEach(consumer -> consumer.send("ACK:999999"));
+            }
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
         }
     }
 

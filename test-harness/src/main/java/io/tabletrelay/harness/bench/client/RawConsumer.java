@@ -15,8 +15,8 @@ import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A dialect-1 consumer that costs as little as one can: large reads, payloads never copied, and all acks of a read in one
- * write, each a masked text frame of its own.
+ * A dialect-1 consumer that costs as little as one can: large reads, payloads never copied, and all acks of a read in
+ * one write, each a masked text frame of its own.
  *
  * <p>Threading: confined to one thread.
  */
@@ -43,7 +43,9 @@ public final class RawConsumer implements AutoCloseable {
     private boolean bound;
     private long received;
     private long lastId;
+    /** Events without the id that follows the one before: 0 while nothing is lost, repeated or reordered. */
     private long idsNotInRow;
+
     private long readNanos;
 
     private RawConsumer(SocketChannel socket, Selector selector, @Nullable Histogram latencies) {
@@ -80,8 +82,21 @@ public final class RawConsumer implements AutoCloseable {
         return consumer;
     }
 
-    /** Reads and acks until that many events have come since the bind; returns when the last of them did. */
+    /**
+     * Reads and acks until that many events have come since the bind; returns when the last of them did. Throws unless
+     * they came once and in order: a figure of anything else means nothing.
+     */
     public long receive(long events, Duration patience) throws IOException {
+        long lastNanos = receiveAny(events, patience);
+        if (received != events || idsNotInRow > 0) {
+            throw new IOException("events did not come once and in order: events=" + events + ", received=" + received
+                    + ", idsNotInRow=" + idsNotInRow);
+        }
+        return lastNanos;
+    }
+
+    /** The same, whatever ids they have. */
+    public long receiveAny(long events, Duration patience) throws IOException {
         long endNanos = System.nanoTime() + patience.toNanos();
         while (received < events) {
             readMore(endNanos);
@@ -94,15 +109,6 @@ public final class RawConsumer implements AutoCloseable {
         if (read() > 0) {
             parse();
         }
-    }
-
-    public long received() {
-        return received;
-    }
-
-    /** How many events did not have the id that follows the one before: 0 when nothing was lost, repeated or reordered. */
-    public long idsNotInRow() {
-        return idsNotInRow;
     }
 
     private void readUntilHandshaken(long endNanos) throws IOException {

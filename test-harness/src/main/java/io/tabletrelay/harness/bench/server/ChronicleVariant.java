@@ -32,7 +32,7 @@ final class ChronicleVariant implements ServedVariant {
                 .rollCycle(RollCycles.FAST_DAILY)
                 .blockSize(BLOCK_BYTES)
                 .indexCount(1024)
-                .indexSpacing(16)
+                .indexSpacing(32)
                 .build();
     }
 

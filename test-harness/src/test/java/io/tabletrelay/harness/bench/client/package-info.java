@@ -1,0 +1,4 @@
+@NullMarked
+package io.tabletrelay.harness.bench.client;
+
+import org.jspecify.annotations.NullMarked;
