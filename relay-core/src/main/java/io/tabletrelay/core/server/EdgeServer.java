@@ -1,6 +1,7 @@
 package io.tabletrelay.core.server;
 
 import java.io.IOException;
+import java.net.StandardSocketOptions;
 import java.nio.channels.ByteChannel;
 import java.nio.channels.ClosedSelectorException;
 import java.nio.channels.SelectionKey;
@@ -34,6 +35,9 @@ final class EdgeServer extends WebSocketServer {
     private static final Logger LOG = LoggerFactory.getLogger(EdgeServer.class);
     private static final int THREAD_START_MILLIS = 30_000;
     private static final int THREAD_END_MILLIS = 5_000;
+
+    /** The kernel says that there is room only when a third is free: with a large one a slow reader would seem to read nothing. */
+    private static final int SEND_BUFFER_BYTES = 256 << 10;
 
     private final Connection.Surroundings surroundings;
     private final BooleanSupplier full;
@@ -181,6 +185,9 @@ final class EdgeServer extends WebSocketServer {
                 }
                 surroundings.events().connectionRefused();
                 accepted.close();
+            } catch (IOException e) {
+                accepted.close();
+                throw e;
             } catch (Throwable t) { // errors too: they would end the selector thread
                 accepted.close();
                 surroundings.log().fault("a socket is not taken by a fault of the relay", t);
@@ -188,7 +195,8 @@ final class EdgeServer extends WebSocketServer {
             throw new IOException("socket not taken: open=" + open.size());
         }
 
-        private ByteChannel connect(SocketChannel accepted, SelectionKey key) {
+        private ByteChannel connect(SocketChannel accepted, SelectionKey key) throws IOException {
+            accepted.setOption(StandardSocketOptions.SO_SNDBUF, SEND_BUFFER_BYTES);
             EdgeSocket socket = (EdgeSocket) key.attachment();
             Connection connection = new Connection(surroundings, accepted, key, socket, open::remove);
             socket.attach(connection);
