@@ -21,7 +21,7 @@ public record StoreConfig(long segmentBytes, int maxEventBytes, long maxBytes, l
         if (maxBytes > 0 && maxBytes < 4 * segmentBytes) {
             throw new IllegalArgumentException(
                     "max-bytes=" + maxBytes + " must be at least four segments: segment-bytes=" + segmentBytes
-                            + "; lower segment-bytes or raise max-bytes");
+                            + "; raise max-bytes, or lower segment-bytes where it can be set");
         }
     }
 

@@ -23,6 +23,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -87,7 +88,7 @@ final class BenchCommand implements Callable<Integer> {
     private void measure(Path folder) throws IOException, InterruptedException {
         BenchPlan plan = quick ? BenchPlan.QUICK : BenchPlan.FULL;
         Map<String, Object> surroundings = surroundings(plan);
-        Set<Scenario> wanted = scenarios.isEmpty() ? EnumSet.allOf(Scenario.class) : EnumSet.copyOf(scenarios);
+        Set<Scenario> wanted = wanted();
         MachineLoad before = MachineLoad.now();
         Report report;
         ProgressBar bar = progressBar(wanted, plan);
@@ -103,6 +104,16 @@ final class BenchCommand implements Callable<Integer> {
         }
         surroundings.put("othersTookPercent", Math.round(MachineLoad.now().othersPercentSince(before)));
         print(report, surroundings);
+    }
+
+    private Set<Scenario> wanted() {
+        Set<Scenario> wanted = scenarios.isEmpty() ? EnumSet.allOf(Scenario.class) : EnumSet.copyOf(scenarios);
+        if (recording != null && wanted.equals(EnumSet.of(Scenario.IDLE))) {
+            throw new ParameterException(
+                    spec.commandLine(),
+                    "nothing to record: --jfr=" + recording + "; idle is not recorded, name another");
+        }
+        return wanted;
     }
 
     /** JSON on standard output stands there alone. */
