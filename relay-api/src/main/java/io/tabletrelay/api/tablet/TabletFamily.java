@@ -93,12 +93,6 @@ public enum TabletFamily {
         }
     }
 
-    /** As it is written on the command line. */
-    @Override
-    public String toString() {
-        return word;
-    }
-
     /** For messages: the name, and what reads such tablets. */
     String described() {
         return word + " (" + readers + ")";
