@@ -9,6 +9,7 @@ import io.tabletrelay.core.store.StoreException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.SecureRandom;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -40,6 +41,7 @@ public final class DataDirectory implements AutoCloseable {
     private final Path root;
     private final DirectoryLock lock;
     private final InstantSource clock;
+    private final SecureRandom salts = new SecureRandom();
     private final String bootId;
     private final ConcurrentMap<PipeName, PipeFolder> loaded = new ConcurrentHashMap<>();
 
@@ -199,7 +201,9 @@ public final class DataDirectory implements AutoCloseable {
         long epoch = before == null ? Math.max(1, now) : before.epoch() + 1;
         long idMark = before == null ? 0 : before.idMark();
         PipeFolder pipe = PipeFolder.create(
-                folder, new PipeRecord(name.value(), epoch, now, "OPEN", 1, idMark + 1, idMark, bootId, settings));
+                folder,
+                new PipeRecord(
+                        name.value(), epoch, salts.nextLong(), now, "OPEN", 1, idMark + 1, idMark, bootId, settings));
         created.set(true);
         return pipe;
     }

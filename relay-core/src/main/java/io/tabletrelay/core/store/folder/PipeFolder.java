@@ -92,6 +92,11 @@ public final class PipeFolder {
         return pipe.epoch();
     }
 
+    /** What the checksums of the pipe's events begin with. */
+    public long salt() {
+        return pipe.salt();
+    }
+
     /** When the pipe was created, ms since the epoch. */
     public long createdMillis() {
         return pipe.createdMillis();

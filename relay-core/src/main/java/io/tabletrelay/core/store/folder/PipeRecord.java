@@ -14,6 +14,7 @@ import java.util.TreeMap;
  * <p>Threading: immutable.
  *
  * @param epoch which pipe of that name this is; a later one has a higher epoch
+ * @param salt random; nobody outside the relay knows it. 0 in files of before there was one, where it is not written
  * @param createdMillis ms since the epoch of time
  * @param state life-cycle state
  * @param stateVersion rises by one with each change of the state
@@ -25,6 +26,7 @@ import java.util.TreeMap;
 record PipeRecord(
         String name,
         long epoch,
+        long salt,
         long createdMillis,
         String state,
         long stateVersion,
@@ -44,6 +46,7 @@ record PipeRecord(
         return new PipeRecord(
                 CheckedJson.text(fields, "name"),
                 CheckedJson.number(fields, "epoch"),
+                fields.has("salt") ? CheckedJson.number(fields, "salt") : 0,
                 CheckedJson.number(fields, "createdMillis"),
                 CheckedJson.text(fields, "state"),
                 CheckedJson.number(fields, "stateVersion"),
@@ -72,6 +75,9 @@ record PipeRecord(
                 .put("firstFreeId", firstFreeId)
                 .put("idMark", idMark)
                 .put("bootId", bootId);
+        if (salt != 0) {
+            fields.put("salt", salt);
+        }
         if (!settings.values().isEmpty()) {
             ObjectNode values = fields.putObject("settings");
             new TreeMap<>(settings.values()).forEach(values::put);
@@ -89,6 +95,6 @@ record PipeRecord(
     }
 
     private PipeRecord with(long nextFreeId, long mark, String boot) {
-        return new PipeRecord(name, epoch, createdMillis, state, stateVersion, nextFreeId, mark, boot, settings);
+        return new PipeRecord(name, epoch, salt, createdMillis, state, stateVersion, nextFreeId, mark, boot, settings);
     }
 }

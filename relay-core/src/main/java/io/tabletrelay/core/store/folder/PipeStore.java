@@ -59,11 +59,12 @@ public final class PipeStore implements AutoCloseable {
                     attempts.damagedFile());
         }
         long shownUpTo = settled.damagedFile() == null ? settled.deliveredUpTo() : 0;
-        LogOrigin origin = new LogOrigin(folder.epoch(), folder.firstFreeId(), shownUpTo, folder.bootChanged());
+        LogOrigin origin =
+                new LogOrigin(folder.epoch(), folder.salt(), folder.firstFreeId(), shownUpTo, folder.bootChanged());
         String pipe = folder.name().value();
         EventLog log = EventLogs.open(folder.eventsFolder(), pipe, origin, new FolderIdMark(folder), config, clock);
         try {
-            LogOrigin deadLetters = new LogOrigin(folder.epoch(), 1, 0, false);
+            LogOrigin deadLetters = new LogOrigin(folder.epoch(), folder.salt(), 1, 0, false);
             EventLog deadLetterLog = EventLogs.open(
                     folder.deadLettersFolder(), pipe + " (dead letters)", deadLetters, IdMark.NONE, config, clock);
             if (!settledWereThere && settled.damagedFile() == null && log.firstId() <= log.lastId()) {

@@ -13,7 +13,6 @@ import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.function.LongSupplier;
-import java.util.zip.CRC32C;
 import net.openhft.chronicle.bytes.Bytes;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -37,7 +36,7 @@ final class ChronicleEventLog implements EventLog {
     private final SegmentStarter starter;
     private final LogGrowth growth;
     private final ProducerTable producers;
-    private final CRC32C crc = new CRC32C();
+    private final RecordChecksum checksum;
     private final GroupSizes sizes;
     private final long voidIds;
     private final long lastValidIdAtOpen;
@@ -50,6 +49,7 @@ final class ChronicleEventLog implements EventLog {
     private volatile @Nullable SegmentWriter writer;
     private volatile @Nullable Throwable failure;
     private volatile boolean growthFailed;
+    private volatile boolean damaged;
     private volatile @Nullable OutOfMemoryError shortage;
 
     private ChronicleEventLog(
@@ -64,6 +64,7 @@ final class ChronicleEventLog implements EventLog {
         this.idMark = idMark;
         this.starter = starter;
         this.growth = growth;
+        checksum = new RecordChecksum(origin.salt());
         sizes = new GroupSizes(limits.config().maxEventBytes());
         producers = recovered.producers();
         segments = recovered.segments();
@@ -136,7 +137,7 @@ final class ChronicleEventLog implements EventLog {
     @Override
     public boolean hasRoomFor(EventGroup group) {
         SegmentWriter open = writer;
-        if (failure != null || open == null || sizes.of(group).problem() != null) {
+        if (failure != null || open == null || damaged || sizes.of(group).problem() != null) {
             return false;
         }
         long end = open.endAfter(sizes.recordBytes(), group.size());
@@ -211,8 +212,9 @@ final class ChronicleEventLog implements EventLog {
     private void makeRoom(EventGroup group) {
         long recordBytes = sizes.of(group).recordBytes();
         SegmentWriter open = writer;
-        if (open == null || !fitsSegment(open.endAfter(recordBytes, group.size()))) {
+        if (open == null || damaged || !fitsSegment(open.endAfter(recordBytes, group.size()))) {
             startSegment(recordBytes, group.size());
+            damaged = false;
         } else {
             growth.grow(open, newest(), open.endAfter(recordBytes, group.size()), diskBytes());
         }
@@ -256,11 +258,11 @@ final class ChronicleEventLog implements EventLog {
                 ? sizes.of(group).largestRecordBytes()
                 : RecordFormat.eventBytes(group.payloads().get(member - 1), group.sequence());
         if (size <= recordBuffer.capacity()) {
-            RecordFormat.writeEvent(recordBuffer, id, member, group, crc);
+            RecordFormat.writeEvent(recordBuffer, id, member, group, checksum);
             open.append(recordBytes, size);
         } else {
             ThreadBuffer large = ThreadBuffer.take(size, limits.maxRecordBytes());
-            RecordFormat.writeEvent(large.bytes(), id, member, group, crc);
+            RecordFormat.writeEvent(large.bytes(), id, member, group, checksum);
             open.append(large.chronicleBytes(), size);
         }
     }
@@ -285,12 +287,16 @@ final class ChronicleEventLog implements EventLog {
 
     @Override
     public @Nullable IdRange findIdsOf(ProducerSequence sequence) {
-        return new PublishSearch(this, limits).find(sequence);
+        return new PublishSearch(this, newRecord()).find(sequence);
     }
 
     @Override
     public EventTailer openTailer() {
-        return new ChronicleEventTailer(this, new StoredRecord(limits.maxRecordBytes()));
+        return new ChronicleEventTailer(this, newRecord());
+    }
+
+    private StoredRecord newRecord() {
+        return new StoredRecord(limits.maxRecordBytes(), origin.salt());
     }
 
     @Override
@@ -316,6 +322,13 @@ final class ChronicleEventLog implements EventLog {
 
     List<Segment> segments() {
         return segments.segments();
+    }
+
+    /** Damage was found there: if it is the segment that is written, the next append starts another. */
+    void damagedIn(Segment segment) {
+        if (writer != null && segment.firstId() == newest().firstId()) {
+            damaged = true;
+        }
     }
 
     /** Null before the first append. */

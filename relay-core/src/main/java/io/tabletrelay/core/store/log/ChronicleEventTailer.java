@@ -59,6 +59,7 @@ final class ChronicleEventTailer implements EventTailer {
         }
         lastFoundId = foundId - 1;
         nextId = lastFoundId + 1;
+        log.damagedIn(current);
         LOG.error(
                 "events are damaged: segment={}, ids={} to {}; skipped",
                 current.folder().path(),

@@ -41,7 +41,7 @@ final class LogRecovery {
         this.limits = limits;
         this.origin = origin;
         this.idMark = idMark;
-        this.record = new StoredRecord(limits.maxRecordBytes());
+        this.record = new StoredRecord(limits.maxRecordBytes(), origin.salt());
     }
 
     RecoveredLog recover() {

@@ -18,9 +18,9 @@ final class PublishSearch {
     private final ChronicleEventLog log;
     private final StoredRecord record;
 
-    PublishSearch(ChronicleEventLog log, LogLimits limits) {
+    PublishSearch(ChronicleEventLog log, StoredRecord record) {
         this.log = log;
-        this.record = new StoredRecord(limits.maxRecordBytes());
+        this.record = record;
     }
 
     /** Null: none of its events is kept. */

@@ -7,14 +7,13 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
-import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The bytes of one record, big-endian, and how an event is written as one. Version 1:
  *
  * <pre>
- *  0 version u8 | 1 kind u8 | 2 producer name length u16 | 4 CRC32C i32 over all other bytes
+ *  0 version u8 | 1 kind u8 | 2 producer name length u16 | 4 CRC32C i32 over the log's salt, i64, and all other bytes
  *  8 id i64 | 16 number in its group from 1, i32 | 20 group size i32 | 24 appended at, ms, i64
  * 32 producer sequence i64, 0: none | 40 content type length u16 | 42 header count u16 | 44 headers length i32
  * 48 producer name | content type | headers: key length u16, key, value length u16, value | payload to the end
@@ -67,7 +66,7 @@ final class RecordFormat {
     }
 
     /** Writes the record from the buffer's start and leaves it from position 0 to limit. */
-    static void writeEvent(ByteBuffer target, long id, int member, EventGroup group, CRC32C crc) {
+    static void writeEvent(ByteBuffer target, long id, int member, EventGroup group, RecordChecksum checksum) {
         Payload payload = group.payloads().get(member - 1);
         ProducerSequence sequence = group.sequence();
         byte[] producer = sequence == null ? new byte[0] : utf8(sequence.producer());
@@ -81,23 +80,13 @@ final class RecordFormat {
         target.putInt(headersBytes(payload.headers())).put(producer).put(contentType);
         payload.headers().forEach((key, value) -> putField(putField(target, key), value));
         target.put(payload.bytes().duplicate());
-        seal(target, crc);
+        seal(target, checksum);
     }
 
     /** Puts the checksum into the record that ends at the buffer's position, and leaves it from position 0 to limit. */
-    static void seal(ByteBuffer record, CRC32C crc) {
+    static void seal(ByteBuffer record, RecordChecksum checksum) {
         record.flip();
-        record.putInt(CRC_OFFSET, checksum(record, crc));
-    }
-
-    /** The checksum of the record from 0 to limit; the position ends at 0. */
-    static int checksum(ByteBuffer record, CRC32C crc) {
-        int limit = record.limit();
-        crc.reset();
-        crc.update(record.limit(CRC_OFFSET).position(0));
-        crc.update(record.limit(limit).position(CRC_OFFSET + Integer.BYTES));
-        record.position(0);
-        return (int) crc.getValue();
+        record.putInt(CRC_OFFSET, checksum.of(record));
     }
 
     static byte[] utf8(String text) {

@@ -119,7 +119,7 @@ final class SegmentFile {
             }
             ByteBuffer record = ByteBuffer.allocate(word);
             channel.read(record, position + Integer.BYTES);
-            return SegmentHeader.parse(record.flip(), new CRC32C());
+            return SegmentHeader.parse(record.flip());
         } catch (IOException e) {
             if (isLost(e)) {
                 return null;

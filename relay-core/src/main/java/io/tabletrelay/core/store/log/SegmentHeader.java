@@ -5,7 +5,6 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -47,7 +46,7 @@ record SegmentHeader(
         producers = List.copyOf(producers);
     }
 
-    ByteBuffer toBytes(CRC32C crc) {
+    ByteBuffer toBytes() {
         int size = PREFIX_BYTES;
         for (ProducerTable.Entry entry : producers) {
             size += ENTRY_PREFIX_BYTES + RecordFormat.utf8(entry.producer()).length;
@@ -61,16 +60,16 @@ record SegmentHeader(
             target.putShort((short) name.length).put(name).putLong(entry.sequence());
             target.putLong(entry.ids().first()).putLong(entry.ids().last()).putLong(entry.lastUsedMillis());
         }
-        RecordFormat.seal(target, crc);
+        RecordFormat.seal(target, new RecordChecksum(RecordChecksum.NO_SALT));
         return target;
     }
 
     /** Null if these bytes, from 0 to limit, are no unharmed header. */
-    static @Nullable SegmentHeader parse(ByteBuffer source, CRC32C crc) {
+    static @Nullable SegmentHeader parse(ByteBuffer source) {
         if (source.limit() < PREFIX_BYTES
                 || source.get(0) != RecordFormat.VERSION
                 || source.get(1) != RecordFormat.SEGMENT_HEADER
-                || source.getInt(RecordFormat.CRC_OFFSET) != RecordFormat.checksum(source, crc)) {
+                || source.getInt(RecordFormat.CRC_OFFSET) != new RecordChecksum(RecordChecksum.NO_SALT).of(source)) {
             return null;
         }
         source.position(8);

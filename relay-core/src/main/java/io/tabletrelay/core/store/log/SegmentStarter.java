@@ -7,7 +7,6 @@ import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.InstantSource;
-import java.util.zip.CRC32C;
 import net.openhft.chronicle.bytes.Bytes;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -43,7 +42,7 @@ final class SegmentStarter {
 
     /** Throws StoreException, and leaves nothing behind, if there cannot be such a segment. */
     Started start(SegmentHeader header, long recordBytes, int count, long logBytes) {
-        int headerBytes = header.toBytes(new CRC32C()).limit();
+        int headerBytes = header.toBytes().limit();
         growth.checkBirth(headerBytes + recordBytes, logBytes);
         SegmentFolder folder = SegmentFolder.of(log, lastNumber + 1, header.firstId());
         SegmentQueue queue = SegmentQueue.toBeBorn(folder, limits);
@@ -52,7 +51,7 @@ final class SegmentStarter {
             Segment segment = new Segment(folder, queue, header.firstId() - 1, 0);
             SegmentWriter writer = SegmentWriter.create(folder, queue, limits);
             growth.grow(writer, segment, writer.endAfter(headerBytes, 1), logBytes);
-            ByteBuffer headerRecord = header.bornAs(writer.birthChecksum()).toBytes(new CRC32C());
+            ByteBuffer headerRecord = header.bornAs(writer.birthChecksum()).toBytes();
             Bytes<ByteBuffer> bytes = Bytes.wrapForRead(headerRecord);
             writer.append(bytes, headerBytes);
             bytes.releaseLast();

@@ -38,6 +38,9 @@ final class SegmentWriter implements AutoCloseable {
     private final FileChannel channel;
     private final LogLimits limits;
     private long records;
+    /** Where Chronicle's last record begins, as its header in the file says. */
+    private long lastPosition;
+
     private volatile long fileBytes;
     private volatile long positionBytes;
     private volatile long reservedBytes;
@@ -85,6 +88,10 @@ final class SegmentWriter implements AutoCloseable {
 
     /** The record lies from 0 to limit of both, and there is room for it. */
     void append(Bytes<?> record, int size) {
+        if (store.writePosition() != lastPosition) { // Chronicle would look for the place through the whole file
+            throw new IllegalStateException("file was changed by somebody else: segment=%s, position=%d, expected=%d"
+                    .formatted(folder.path(), store.writePosition(), lastPosition));
+        }
         appender.writeBytes(record.readPositionRemaining(0, size));
         if (appender.lastIndexAppended() != folder.index(records)) {
             throw new IllegalStateException("appended at another place: index=%x, expected=%x"
@@ -93,6 +100,7 @@ final class SegmentWriter implements AutoCloseable {
         int indexPage = records % RECORDS_PER_INDEX_PAGE == 0 ? INDEX_PAGE_BYTES : 0;
         positionBytes = positionBytes + size + RECORD_OVERHEAD_BYTES + indexPage;
         records++;
+        lastPosition = store.writePosition();
     }
 
     /** Nothing of the file behind this is used, now and after the appends that {@link #endAfter} was asked for. */
@@ -163,6 +171,7 @@ final class SegmentWriter implements AutoCloseable {
         channel.read(pages, 0);
         channel.write(pages.clear(), 0);
         positionBytes = used;
+        lastPosition = store.writePosition();
         reservedBytes = end;
         fileBytes = channel.size();
     }

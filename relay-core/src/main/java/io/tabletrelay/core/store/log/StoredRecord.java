@@ -7,7 +7,6 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.zip.CRC32C;
 
 /**
  * One record read from a log, in a buffer that the next record overwrites. A large one lies in its thread's buffer, where
@@ -16,15 +15,17 @@ import java.util.zip.CRC32C;
  * <p>Threading: as its cursor.
  */
 final class StoredRecord {
-    private final CRC32C crc = new CRC32C();
+    private final RecordChecksum checksum;
     private final int maxBytes;
     private final ByteBuffer own = ByteBuffer.allocateDirect(ThreadBuffer.OWN_BYTES);
     private final ByteBuffer ownReadOnly = own.asReadOnlyBuffer();
     private ByteBuffer bytes = own;
     private ByteBuffer readOnly = ownReadOnly;
 
-    StoredRecord(int maxBytes) {
+    /** {@code salt}: what the checksums of the log's events begin with. */
+    StoredRecord(int maxBytes, long salt) {
         this.maxBytes = maxBytes;
+        this.checksum = new RecordChecksum(salt);
     }
 
     boolean fits(long size) {
@@ -66,7 +67,7 @@ final class StoredRecord {
                 && bytes.get(0) == RecordFormat.VERSION
                 && bytes.get(1) == RecordFormat.EVENT
                 && payloadOffset() <= bytes.limit()
-                && bytes.getInt(RecordFormat.CRC_OFFSET) == RecordFormat.checksum(bytes, crc);
+                && bytes.getInt(RecordFormat.CRC_OFFSET) == checksum.of(bytes);
     }
 
     int size() {

@@ -1,19 +1,25 @@
 package io.tabletrelay.core.store.log;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
+import io.tabletrelay.api.Payload;
+import io.tabletrelay.core.store.EventGroup;
 import io.tabletrelay.core.store.EventTailer;
 import io.tabletrelay.core.store.EventTailer.Step;
 import io.tabletrelay.core.store.IdRange;
+import io.tabletrelay.core.store.StoreException;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -61,7 +67,7 @@ class ChronicleEventTailerTest {
     void aSearchThatFoundNothingFindsWhatIsAppendedLater() throws IOException {
         try (TestLog test = new TestLog(folder)) {
             test.append("first");
-            StoredRecord record = new StoredRecord(1000);
+            StoredRecord record = new StoredRecord(1000, TestLog.SALT);
             try (SegmentSearch search = new SegmentSearch(test.files().get(0), record)) {
                 assertThat(FoundEvents.from(search, 2, 3).next(2)).isEqualTo(4);
                 test.append("second", "third");
@@ -72,6 +78,60 @@ class ChronicleEventTailerTest {
                 assertThat(search.read(found.position(3))).isTrue();
                 assertThat(text(record.payload())).isEqualTo("third");
             }
+        }
+    }
+
+    /** As a publisher may who has seen the files of another pipe, or of this one before it was made anew. */
+    @Test
+    void anEventHiddenInAnothersPayloadIsNeverTakenForOne() throws IOException {
+        ByteBuffer forged = ByteBuffer.allocateDirect(200);
+        EventGroup group = TestLog.group(null, "never published");
+        RecordFormat.writeEvent(forged, 3, 1, group, new RecordChecksum(TestLog.SALT + 1));
+        ByteBuffer carrier = ByteBuffer.allocate(1000);
+        for (int at = 0; at + Integer.BYTES + forged.limit() <= carrier.capacity(); at += 101) {
+            carrier.order(ByteOrder.LITTLE_ENDIAN).putInt(at, forged.limit());
+            carrier.put(at + Integer.BYTES, forged, 0, forged.limit());
+        }
+        try (TestLog test = new TestLog(folder)) {
+            test.append("first");
+            test.append(new EventGroup(List.of(new Payload("damaged", Map.of(), carrier)), null, 0));
+            test.append("third");
+            damage(test.files().get(0), "damaged");
+            test.reopen();
+
+            TestLog.Read read = test.readAll();
+
+            assertThat(read.damaged()).containsExactly(new IdRange(2, 2));
+            assertThat(read.events()).containsOnly(Map.entry(1L, "first"), Map.entry(3L, "third"));
+        }
+    }
+
+    @Test
+    void appendsGoOnInAnotherSegmentOnceDamageWasFoundInTheirs() throws IOException {
+        try (TestLog test = new TestLog(folder)) {
+            test.append("first", "damaged");
+            damage(test.files().get(0), "damaged");
+            assertThat(test.readAll().damaged()).containsExactly(new IdRange(2, 2));
+
+            test.append("third");
+
+            assertThat(test.files()).hasSize(2);
+            assertThat(test.readAll().events()).containsOnlyKeys(1L, 3L);
+        }
+    }
+
+    /** Chronicle would look for its place through the whole file, on a transfer thread. */
+    @Test
+    void aFileThatIsWipedUnderItsWriterTakesNoAppend() throws IOException {
+        try (TestLog test = new TestLog(folder)) {
+            test.append("first");
+            loseFirstPage(test.files().get(0));
+
+            assertThatThrownBy(() -> test.append("second")).isInstanceOf(StoreException.class);
+
+            test.reopen();
+            test.append("third");
+            assertThat(test.readAll().events()).containsValues("first", "third");
         }
     }
 

@@ -24,7 +24,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.stream.Stream;
-import java.util.zip.CRC32C;
 import net.openhft.chronicle.bytes.Bytes;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -169,7 +168,7 @@ class LogFilesTest {
         test.log.makeRoomFor(group);
         ByteBuffer record = ByteBuffer.allocateDirect(1000);
         for (int member = 1; member <= 2; member++) {
-            RecordFormat.writeEvent(record, 6 + member, member, group, new CRC32C());
+            RecordFormat.writeEvent(record, 6 + member, member, group, new RecordChecksum(TestLog.SALT));
             Objects.requireNonNull(test.log.writer()).append(Bytes.wrapForRead(record), record.limit());
         }
 

@@ -5,7 +5,6 @@ import io.tabletrelay.core.store.EventGroup;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Map;
-import java.util.zip.CRC32C;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.State;
@@ -20,17 +19,17 @@ public class RecordFormatBenchmark {
             List.of(new Payload("application/octet-stream", Map.of(), ByteBuffer.allocate(EVENT_BYTES))), null, 1);
     private final ByteBuffer target = ByteBuffer.allocateDirect(MAX_RECORD_BYTES);
     private final ByteBuffer stored = ByteBuffer.allocateDirect(MAX_RECORD_BYTES);
-    private final CRC32C crc = new CRC32C();
-    private final StoredRecord record = new StoredRecord(MAX_RECORD_BYTES);
+    private final RecordChecksum checksum = new RecordChecksum(7);
+    private final StoredRecord record = new StoredRecord(MAX_RECORD_BYTES, 7);
     private long id;
 
     public RecordFormatBenchmark() {
-        RecordFormat.writeEvent(stored, 1, 1, group, crc);
+        RecordFormat.writeEvent(stored, 1, 1, group, checksum);
     }
 
     @Benchmark
     public ByteBuffer encode() {
-        RecordFormat.writeEvent(target, ++id, 1, group, crc);
+        RecordFormat.writeEvent(target, ++id, 1, group, checksum);
         return target;
     }
 

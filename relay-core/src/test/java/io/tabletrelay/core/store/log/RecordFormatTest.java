@@ -11,11 +11,10 @@ import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
-import java.util.zip.CRC32C;
 import org.junit.jupiter.api.Test;
 
 class RecordFormatTest {
-    private final CRC32C crc = new CRC32C();
+    private final RecordChecksum checksum = new RecordChecksum(RecordChecksum.NO_SALT);
     private final ByteBuffer buffer = ByteBuffer.allocateDirect(1024);
 
     @Test
@@ -24,7 +23,7 @@ class RecordFormatTest {
                 new Payload("a/b", Map.of("k", "v"), ByteBuffer.wrap("hello".getBytes(StandardCharsets.UTF_8)));
         EventGroup group = new EventGroup(List.of(payload), new ProducerSequence("p1", 9), 0x0102030405L);
 
-        RecordFormat.writeEvent(buffer, 258, 1, group, crc);
+        RecordFormat.writeEvent(buffer, 258, 1, group, checksum);
 
         assertThat(HexFormat.of().formatHex(bytes()))
                 .isEqualTo("01020002c445ac7f" + "0000000000000102" + "0000000100000001" + "0000000102030405"
@@ -36,7 +35,7 @@ class RecordFormatTest {
         ProducerTable.Entry producer = new ProducerTable.Entry("p", 3, new IdRange(4, 5), 6);
         SegmentHeader header = new SegmentHeader(10, 7, 8, 8, 1, 65_536, 0x01020304, List.of(producer));
 
-        ByteBuffer written = header.toBytes(crc);
+        ByteBuffer written = header.toBytes();
 
         byte[] bytes = new byte[written.remaining()];
         written.get(0, bytes);
@@ -44,7 +43,22 @@ class RecordFormatTest {
                 .isEqualTo("01010000ab4b858d" + "000000000000000a" + "0000000000000007" + "0000000000000008"
                         + "0000000000000008" + "0000000000000001" + "0000000000010000" + "0102030400000001" + "000170"
                         + "0000000000000003" + "0000000000000004" + "0000000000000005" + "0000000000000006");
-        assertThat(SegmentHeader.parse(written, crc)).isEqualTo(header);
+        assertThat(SegmentHeader.parse(written)).isEqualTo(header);
+    }
+
+    @Test
+    void theSaltIsInTheChecksumAlone() {
+        EventGroup group = new EventGroup(List.of(new Payload("a/b", Map.of(), ByteBuffer.allocate(1))), null, 0);
+        RecordFormat.writeEvent(buffer, 1, 1, group, checksum);
+        byte[] unsalted = bytes();
+
+        RecordFormat.writeEvent(buffer, 1, 1, group, new RecordChecksum(1));
+
+        byte[] salted = bytes();
+        assertThat(HexFormat.of().formatHex(salted, 4, 8)).isEqualTo("15fbcdbe");
+        assertThat(salted).hasSameSizeAs(unsalted);
+        System.arraycopy(unsalted, 4, salted, 4, 4);
+        assertThat(salted).isEqualTo(unsalted);
     }
 
     @Test
@@ -52,7 +66,7 @@ class RecordFormatTest {
         Payload payload = new Payload("a/ü", Map.of("k", "€", "l", ""), ByteBuffer.allocate(77));
         EventGroup group = new EventGroup(List.of(payload), new ProducerSequence("ö", 1), 0);
 
-        RecordFormat.writeEvent(buffer, 1, 1, group, crc);
+        RecordFormat.writeEvent(buffer, 1, 1, group, checksum);
 
         assertThat(buffer.remaining()).isEqualTo(RecordFormat.eventBytes(payload, group.sequence()));
     }

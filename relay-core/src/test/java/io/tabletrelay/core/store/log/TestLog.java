@@ -23,6 +23,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: confined to the test's thread.
  */
 final class TestLog implements AutoCloseable {
+    static final long SALT = 0x5A17;
+
     static final StoreConfig SMALL = new StoreConfig(1 << 20, 4 << 20, 0, 0, 0);
 
     final Path folder;
@@ -66,7 +68,7 @@ final class TestLog implements AutoCloseable {
 
     ChronicleEventLog open(long atLeastId, boolean bootChanged) {
         LongSupplier usable = () -> usableBytes;
-        LogOrigin origin = new LogOrigin(7, 1, atLeastId, bootChanged);
+        LogOrigin origin = new LogOrigin(7, SALT, 1, atLeastId, bootChanged);
         return ChronicleEventLog.open(folder, new LogLimits("orders", config), origin, mark, () -> now, usable);
     }
 
