@@ -66,6 +66,9 @@ final class FrameReader {
         if (length < 0 || length > maxPayloadBytes) {
             return ClientFrame.violation(CloseFrame.TOOBIG, "frame larger than " + maxPayloadBytes + " bytes");
         }
+        if (length < leastLength()) {
+            return ClientFrame.violation(CloseFrame.PROTOCOL_ERROR, "length is not in its shortest form");
+        }
         payloadBytes = (int) length;
         filledBytes = 0;
         byte[] start = new byte[Math.min(payloadBytes, FIRST_PAYLOAD_BYTES)];
@@ -128,6 +131,15 @@ final class FrameReader {
         return switch (header.get(1) & 0x7F) {
             case 126 -> Short.BYTES;
             case 127 -> Long.BYTES;
+            default -> 0;
+        };
+    }
+
+    /** A length in more bytes than it needs is none (RFC 6455, 5.2). */
+    private long leastLength() {
+        return switch (lengthBytes()) {
+            case Short.BYTES -> MAX_CONTROL_BYTES + 1;
+            case Long.BYTES -> 0x1_0000;
             default -> 0;
         };
     }

@@ -43,6 +43,8 @@ class HostileClientTest {
         "8b8101020304, 1002",
         "098001020304, 1002", // a fragmented ping
         "89fe007e01020304, 1002", // a ping that is too large
+        "81fe000301020304, 1002", // a length in more bytes than it needs
+        "81ff000000000000ffff01020304, 1002",
         "818201020304c22a, 1007", // text that is not UTF-8
     })
     void bytesThatAreNoFrameForUsCloseThatConnectionWithTheirCode(String hex, int closeCode) throws IOException {

@@ -87,6 +87,8 @@ final class BenchCommand implements Callable<Integer> {
 
     private void measure(Path folder) throws IOException, InterruptedException {
         BenchPlan plan = quick ? BenchPlan.QUICK : BenchPlan.FULL;
+        checkFolderOf("--json", json == null || json.equals("-") ? null : Path.of(json));
+        checkFolderOf("--jfr", recording);
         Map<String, Object> surroundings = surroundings(plan);
         Set<Scenario> wanted = wanted();
         MachineLoad before = MachineLoad.now();
@@ -104,6 +106,15 @@ final class BenchCommand implements Callable<Integer> {
         }
         surroundings.put("othersTookPercent", Math.round(MachineLoad.now().othersPercentSince(before)));
         print(report, surroundings);
+    }
+
+    /** Before all the measuring, not after it. */
+    private void checkFolderOf(String option, @Nullable Path file) {
+        Path folder = file == null ? null : file.toAbsolutePath().getParent();
+        if (folder != null && !Files.isDirectory(folder)) {
+            throw new ParameterException(
+                    spec.commandLine(), "no such folder: " + option + "=" + file + "; make it before");
+        }
     }
 
     private Set<Scenario> wanted() {

@@ -127,7 +127,9 @@ class ChronicleEventTailerTest {
             test.append("first");
             loseFirstPage(test.files().get(0));
 
-            assertThatThrownBy(() -> test.append("second")).isInstanceOf(StoreException.class);
+            assertThatThrownBy(() -> test.append("second"))
+                    .isInstanceOf(StoreException.class)
+                    .hasStackTraceContaining("file was changed by somebody else");
 
             test.reopen();
             test.append("third");
