@@ -55,7 +55,9 @@ public final class EmbeddedRelay {
     }
 
     private static ByteBuffer payload(String key) {
-        return ByteBuffer.wrap(("{\"embedded\":\"" + key + "\"}").getBytes(StandardCharsets.UTF_8));
+        String pad = Padding.of(Long.parseLong(key.substring(key.lastIndexOf('-') + 1)));
+        return ByteBuffer.wrap(
+                ("{\"embedded\":\"" + key + "\",\"pad\":\"" + pad + "\"}").getBytes(StandardCharsets.UTF_8));
     }
 
     private void run(Path data, PipeName pipe, String prefix) throws IOException, InterruptedException {

@@ -158,7 +158,8 @@ class CrashIT {
     }
 
     private static ByteBuffer payload(String producer, long sequence) {
-        String json = "{\"producer\":\"" + producer + "\",\"n\":" + sequence + "}";
+        String json =
+                "{\"producer\":\"" + producer + "\",\"n\":" + sequence + ",\"pad\":\"" + Padding.of(sequence) + "\"}";
         return ByteBuffer.wrap(json.getBytes(StandardCharsets.UTF_8));
     }
 
