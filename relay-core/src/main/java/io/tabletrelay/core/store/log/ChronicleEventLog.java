@@ -186,26 +186,26 @@ final class ChronicleEventLog implements EventLog {
         if (failure != null) {
             throw failed();
         }
+        try {
+            check(group);
+            makeRoom(group);
+        } catch (OutOfMemoryError e) {
+            throw noMemoryFor(group, e);
+        } finally {
+            sizes.forget();
+        }
+    }
+
+    /** Throws if the group can never be appended, or there was no buffer for it. */
+    private void check(EventGroup group) {
         String problem = sizes.of(group).problem();
         if (problem != null) {
-            sizes.forget();
             throw new StoreException(ErrorCode.TOO_LARGE, "event refused: pipe=" + limits.pipe() + ", " + problem);
         }
         OutOfMemoryError noBuffer = shortage;
         shortage = null;
         if (noBuffer != null) {
             throw noMemoryFor(group, noBuffer);
-        }
-        boolean made = false;
-        try {
-            makeRoom(group);
-            made = true;
-        } catch (OutOfMemoryError e) {
-            throw noMemoryFor(group, e);
-        } finally {
-            if (!made) {
-                sizes.forget();
-            }
         }
     }
 
@@ -232,9 +232,16 @@ final class ChronicleEventLog implements EventLog {
         }
         try {
             ensureBuffer(group);
-        } catch (OutOfMemoryError e) {
+            return write(open, group);
+        } catch (OutOfMemoryError e) { // of the buffer
             throw noMemoryFor(group, e);
+        } finally {
+            sizes.forget();
         }
+    }
+
+    /** Whatever goes wrong here leaves the file in a state that nobody knows. */
+    private long write(SegmentWriter open, EventGroup group) {
         long firstId = lastId + 1;
         long last = firstId + group.size() - 1;
         try {
@@ -244,13 +251,11 @@ final class ChronicleEventLog implements EventLog {
             newest().appendedUpTo(last);
             lastId = last;
             remember(group, new IdRange(firstId, last));
+            return firstId;
         } catch (Throwable e) {
             failure = e;
             throw failed();
-        } finally {
-            sizes.forget();
         }
-        return firstId;
     }
 
     private void appendMember(SegmentWriter open, EventGroup group, int member, long id) {
