@@ -30,7 +30,10 @@ final class CreatePipeCommand implements Callable<Integer> {
             paramLabel = "FAMILY",
             description = "which libraries can read the pipe's tablets: v1, those of IoTDB 1.x; v2, those of 2.x"
                     + " (default: v2)")
-    private @Nullable TabletFamily tabletFormat;
+    private @Nullable String tabletFormat;
+
+    @Mixin
+    private final PipeSettingOptions chosen = new PipeSettingOptions();
 
     @Parameters(paramLabel = "NAME", description = "the pipe")
     @SuppressWarnings("NullAway.Init") // picocli sets it
@@ -42,9 +45,12 @@ final class CreatePipeCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws InterruptedException {
-        Map<String, String> settings =
-                tabletFormat == null ? Map.of() : Map.of(TabletFamily.OPTION, tabletFormat.word());
-        boolean created = create(settings);
+        Map<String, String> settings = chosen.values();
+        if (tabletFormat != null) {
+            settings.put(TabletFamily.OPTION, tabletFormat);
+        }
+        boolean created =
+                create(PipeSettingOptions.checked(settings, spec.commandLine()).values());
         spec.commandLine()
                 .getOut()
                 .println((created ? "created" : "was there with these settings") + ": pipe=" + pipe + ", settings="

@@ -1,16 +1,20 @@
 package io.tabletrelay.core;
 
 import io.tabletrelay.api.Durability;
+import io.tabletrelay.core.config.CommitConfig;
 import io.tabletrelay.core.config.DeliveryConfig;
 import io.tabletrelay.core.config.HttpConfig;
 import io.tabletrelay.core.config.RelayConfig;
 import io.tabletrelay.core.config.ServerConfig;
+import io.tabletrelay.core.config.SettingText;
 import io.tabletrelay.core.config.StoreConfig;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -22,8 +26,6 @@ import picocli.CommandLine.Spec;
  */
 @Command(name = "serve", description = "Runs the relay until it is stopped with SIGTERM or Ctrl-C.")
 final class ServeCommand implements Callable<Integer> {
-    private static final long SMALLEST_SEGMENT_BYTES = 1L << 20;
-
     @Option(names = "--data", defaultValue = "data", description = "folder of the pipes (default: ${DEFAULT-VALUE})")
     @SuppressWarnings("NullAway.Init") // picocli sets it
     private Path data;
@@ -47,15 +49,6 @@ final class ServeCommand implements Callable<Integer> {
     private int pipeWindow;
 
     @Option(
-            names = "--max-bytes",
-            paramLabel = "SIZE",
-            defaultValue = "0",
-            converter = ByteSize.class,
-            description =
-                    "most bytes of log files a pipe may have, 4MiB or more; 0 is no limit (default: ${DEFAULT-VALUE})")
-    private long maxBytes;
-
-    @Option(
             names = "--max-events",
             defaultValue = "0",
             description = "most unsettled events a pipe may have; 0 is no limit (default: ${DEFAULT-VALUE})")
@@ -68,6 +61,22 @@ final class ServeCommand implements Callable<Integer> {
             converter = ByteSize.class,
             description = "free disk space that appends never use (default: ${DEFAULT-VALUE})")
     private long diskReserveBytes;
+
+    @Mixin
+    private final PipeSettingOptions pipeSettings = new PipeSettingOptions();
+
+    @Option(
+            names = "--commit-interval",
+            paramLabel = "TIME",
+            description = "longest that an append waits for others to be forced to disk with it, at durability disk"
+                    + " (default: 2ms)")
+    private @Nullable String commitInterval;
+
+    @Option(
+            names = "--commit-bytes",
+            paramLabel = "SIZE",
+            description = "that much appended is forced to disk without waiting longer (default: 1MiB)")
+    private @Nullable String commitBytes;
 
     @Spec
     @SuppressWarnings("NullAway.Init") // picocli sets it
@@ -94,7 +103,7 @@ final class ServeCommand implements Callable<Integer> {
         }
         RelayConfig defaults = RelayConfig.defaults(data.toAbsolutePath().normalize());
         ServerConfig server = defaults.server();
-        StoreConfig store = defaults.store();
+        StoreConfig store = store(defaults.store());
         DeliveryConfig delivery = defaults.delivery();
         return new RelayConfig(
                 defaults.dataDirectory(),
@@ -109,19 +118,27 @@ final class ServeCommand implements Callable<Integer> {
                         server.maxUnsentBytes(),
                         server.slowConsumerTimeout()),
                 new HttpConfig(defaults.http().host(), httpPort, defaults.http().maxRequestBytes()),
-                new StoreConfig(
-                        segmentBytes(store.segmentBytes()),
-                        store.maxEventBytes(),
-                        maxBytes,
-                        maxEvents,
-                        diskReserveBytes),
+                PipeSettingOptions.checked(pipeSettings.values(), spec.commandLine())
+                        .over(store),
                 new DeliveryConfig(
                         pipeWindow, delivery.maxAckSpread(), delivery.takeoverProbe(), delivery.redelivery()));
     }
 
-    /** A limited pipe is cut into at least four segments, so that it can give space back before it is full. */
-    private long segmentBytes(long usual) {
-        return maxBytes == 0 ? usual : Math.max(SMALLEST_SEGMENT_BYTES, Math.min(usual, maxBytes / 4));
+    private StoreConfig store(StoreConfig defaults) {
+        CommitConfig commit = defaults.commit();
+        return new StoreConfig(
+                defaults.segmentBytes(),
+                defaults.maxEventBytes(),
+                defaults.maxBytes(),
+                maxEvents,
+                diskReserveBytes,
+                defaults.durability(),
+                new CommitConfig(
+                        commitInterval == null ? commit.interval() : SettingText.time(commitInterval),
+                        commitBytes == null ? commit.bytes() : SettingText.bytes(commitBytes)),
+                defaults.whenFull(),
+                defaults.onDamage(),
+                defaults.retention());
     }
 
     private static void stopOnSignal(Relay relay, PrintWriter out) {
@@ -152,7 +169,7 @@ final class ServeCommand implements Callable<Integer> {
                   data        %s
                   WebSocket   ws://%s
                   HTTP        http://%s
-                  durability  %s: confirmed events survive kill -9 of the relay, but not a power cut
+                  durability  %s
 
                 Try next, in another terminal:
                   curl -sd '{"t":1}' 'http://%s/v1/pipes/hello/events?type=json'
@@ -164,9 +181,16 @@ final class ServeCommand implements Callable<Integer> {
                         config.dataDirectory(),
                         ws,
                         http,
-                        Durability.PROCESS.word(),
+                        survives(config.store().durability()),
                         http,
                         addresses,
                         http);
+    }
+
+    private static String survives(Durability durability) {
+        return switch (durability) {
+            case PROCESS -> "process: confirmed events survive kill -9 of the relay, but not a power cut";
+            case DISK -> "disk: confirmed events survive kill -9 of the relay and power cuts";
+        };
     }
 }

@@ -39,7 +39,7 @@ class CreatePipeCommandTest {
     void aCommandLineThatMakesNoSenseIsRefused() {
         assertThat(create("--tablet-format=v3").exitCode()).isEqualTo(2);
         assertThat(create("--tablet-format=v3").err())
-                .startsWith("relay: Invalid value for option '--tablet-format': expected one of [V1, V2]")
+                .startsWith("relay: no such value of a pipe setting: tablet-format=v3; allowed=[v1, v2]")
                 .contains("see relay pipe create --help");
         assertThat(CommandRun.of("pipe").exitCode()).isEqualTo(2);
         assertThat(CommandRun.of("pipe").err())

@@ -39,9 +39,9 @@ final class OpenPipe {
                 name,
                 store.log(),
                 diskTasks,
-                context.store().maxEvents(),
+                store.config().maxEvents(),
                 subscription::backlog,
-                store.durability(),
+                store.config().durability(),
                 metrics);
     }
 
@@ -62,7 +62,7 @@ final class OpenPipe {
     }
 
     void append(WaitingAppend publish, Consumer<RelayException> refuse) {
-        if (store.settings().meansTheSameAs(publish.madeFor())) {
+        if (store.settings().preparesEventsAs(publish.madeFor())) {
             appends.add(publish);
         } else {
             refuse.accept(new RelayException(
@@ -80,7 +80,7 @@ final class OpenPipe {
                 store.epoch(),
                 TransferLoop.State.OPEN.name(),
                 subscription.trouble(),
-                store.durability(),
+                store.config().durability(),
                 log.firstId(),
                 log.lastId(),
                 log.voidIds(),

@@ -55,8 +55,8 @@ class CreatePipeOverHttpTest {
             delimiter = '|',
             quoteCharacter = '`',
             value = {
-                "{\"settings\":{\"tablet-fromat\":\"v1\"}} | setting=tablet-fromat; allowed={tablet-format=[v2, v1]}",
-                "{\"settings\":{\"tablet-format\":\"v3\"}} | tablet-format=v3; allowed={tablet-format=[v2, v1]}",
+                "{\"settings\":{\"tablet-fromat\":\"v1\"}} | setting=tablet-fromat; allowed=[block-timeout, ",
+                "{\"settings\":{\"tablet-format\":\"v3\"}} | tablet-format=v3; allowed=[v1, v2]",
                 "{\"settings\":{\"tablet-format\":1}} | value of tablet-format is no text",
                 "{\"settings\":{\"tablet-format\":\"v1\",\"tablet-format\":\"v2\"}} | not json",
                 "{\"settings\":[]} | not an object with settings alone",

@@ -1,6 +1,5 @@
 package io.tabletrelay.core.store.folder;
 
-import io.tabletrelay.api.Durability;
 import io.tabletrelay.core.config.PipeSettings;
 import io.tabletrelay.core.config.StoreConfig;
 import io.tabletrelay.core.store.EventLog;
@@ -24,14 +23,21 @@ public final class PipeStore implements AutoCloseable {
     private static final String SUBSCRIPTION = "default";
 
     private final PipeFolder folder;
+    private final StoreConfig config;
     private final EventLog log;
     private final EventLog deadLetterLog;
     private final SettledIds settled;
     private final AttemptJournal attempts;
 
     private PipeStore(
-            PipeFolder folder, EventLog log, EventLog deadLetterLog, SettledIds settled, AttemptJournal attempts) {
+            PipeFolder folder,
+            StoreConfig config,
+            EventLog log,
+            EventLog deadLetterLog,
+            SettledIds settled,
+            AttemptJournal attempts) {
         this.folder = folder;
+        this.config = config;
         this.log = log;
         this.deadLetterLog = deadLetterLog;
         this.settled = settled;
@@ -41,8 +47,11 @@ public final class PipeStore implements AutoCloseable {
     /**
      * Opens what is there and recovers it from whatever ended the last run. The settled ids are there before the first event
      * is, so that a pipe which has events and no such file has lost it. I/O thread.
+     *
+     * @param relay what holds where the pipe has chosen nothing else
      */
-    public static PipeStore open(PipeFolder folder, StoreConfig config, long maxAckSpread, InstantSource clock) {
+    public static PipeStore open(PipeFolder folder, StoreConfig relay, long maxAckSpread, InstantSource clock) {
+        StoreConfig config = folder.settings().over(relay);
         boolean settledWereThere = Files.exists(folder.settledFile(SUBSCRIPTION));
         SettledIds settled = SettledIds.open(folder.settledFile(SUBSCRIPTION), 1, folder.idMark(), maxAckSpread);
         if (settled.damagedFile() != null) {
@@ -75,7 +84,7 @@ public final class PipeStore implements AutoCloseable {
                         log.firstId(),
                         log.lastId());
             }
-            return new PipeStore(folder, log, deadLetterLog, settled, attempts);
+            return new PipeStore(folder, config, log, deadLetterLog, settled, attempts);
         } catch (RuntimeException e) {
             log.close();
             throw e;
@@ -90,9 +99,9 @@ public final class PipeStore implements AutoCloseable {
         return folder.settings();
     }
 
-    /** What a confirmed event survives. */
-    public Durability durability() {
-        return Durability.PROCESS;
+    /** How this pipe is stored. */
+    public StoreConfig config() {
+        return config;
     }
 
     public EventLog log() {
