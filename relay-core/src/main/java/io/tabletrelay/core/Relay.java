@@ -75,6 +75,7 @@ public final class Relay implements AutoCloseable {
             server = new RelayServer(config.server(), pipes::pipe, new EdgeCounts(metrics.edge()), System::nanoTime);
             server.start();
             metrics.edge().showConnections(server::connections);
+            metrics.edge().showMostUnsentBytes(server::mostUnsentBytes);
             closers.push(() -> server.stop(CLOSE_GRACE));
             http = new HttpEdge(
                     config.http(),

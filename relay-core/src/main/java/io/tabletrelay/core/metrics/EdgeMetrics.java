@@ -28,6 +28,11 @@ public final class EdgeMetrics {
         table.gauge(MetricKey.of(MetricName.EDGE_CONNECTIONS), open::getAsLong);
     }
 
+    /** Shows how much waits for the connection for which most waits; the supplier is called by any thread. */
+    public void showMostUnsentBytes(LongSupplier bytes) {
+        table.gauge(MetricKey.of(MetricName.EDGE_UNSENT_BYTES), bytes::getAsLong);
+    }
+
     public void malformedLine() {
         malformedLines.inc();
     }

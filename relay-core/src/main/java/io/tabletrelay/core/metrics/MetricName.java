@@ -31,6 +31,8 @@ enum MetricName {
     REFUSED("relay_serializer_refused_events", COUNTER, "Source events refused by or for the serializer.", "type"),
 
     EDGE_CONNECTIONS("relay_edge_connections", GAUGE, "Open WebSocket connections."),
+    EDGE_UNSENT_BYTES(
+            "relay_edge_most_unsent_bytes", GAUGE, "Bytes waiting for the slowest WebSocket connection to take them."),
     EDGE_MALFORMED_LINES("relay_edge_malformed_lines", COUNTER, "Lines that could not be understood."),
     EDGE_EARLY_ACKS_DROPPED(
             "relay_edge_early_acks_dropped", COUNTER, "Acks before a bind that came to nothing or were too many."),

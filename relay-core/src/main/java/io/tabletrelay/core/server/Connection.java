@@ -15,6 +15,7 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 import org.java_websocket.framing.CloseFrame;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
@@ -43,7 +44,8 @@ final class Connection implements EdgeChannel.Listener {
             Function<PipeName, Pipe> pipes,
             EdgeEvents events,
             LongSupplier nanoTime,
-            ClientLog log) {}
+            ClientLog log,
+            SlowConsumers slowConsumers) {}
 
     private final Surroundings surroundings;
     private final SocketChannel socketChannel;
@@ -93,19 +95,36 @@ final class Connection implements EdgeChannel.Listener {
         return channel;
     }
 
+    long unsentBytes() {
+        return out.unsentBytes();
+    }
+
     long lastWriteNanos() {
         return lastWriteNanos;
     }
 
     /** Address and port, never a name: that would ask a name server. */
     String peer() {
+        InetSocketAddress address = address();
+        return address == null ? "unknown" : address.getHostString() + ":" + address.getPort();
+    }
+
+    /** The peer's address without the port. */
+    String host() {
+        InetSocketAddress address = address();
+        return address == null ? "unknown" : address.getHostString();
+    }
+
+    private @Nullable InetSocketAddress address() {
         try {
-            return socketChannel.getRemoteAddress() instanceof InetSocketAddress address
-                    ? address.getHostString() + ":" + address.getPort()
-                    : "unknown";
+            return socketChannel.getRemoteAddress() instanceof InetSocketAddress address ? address : null;
         } catch (IOException e) {
-            return "unknown";
+            return null;
         }
+    }
+
+    long nowNanos() {
+        return surroundings.nanoTime().getAsLong();
     }
 
     /** The handshake is done. */
@@ -262,6 +281,7 @@ final class Connection implements EdgeChannel.Listener {
                         peer(),
                         session.pipe(),
                         unsentBytes);
+        session.cutAsSlow();
         startClosing();
         out.drop();
         channel.breakOff(FrameCodec.close(SLOW_CONSUMER, "slow consumer"));

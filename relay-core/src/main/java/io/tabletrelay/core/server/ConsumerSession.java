@@ -29,6 +29,8 @@ import org.slf4j.event.Level;
 final class ConsumerSession implements DeliverySink {
     private static final int PIPE_BUSY = 4000;
     private static final int TAKEN_OVER = 4409;
+    private static final int TOO_EARLY = 4429;
+    private static final long NANOS_PER_SECOND = 1_000_000_000L;
     private static final int MAX_EARLY_ACKS = 1024;
     private static final int MAX_EXCERPT_CHARS = 60;
 
@@ -44,6 +46,7 @@ final class ConsumerSession implements DeliverySink {
     private final Function<PipeName, Pipe> pipes;
     private final EdgeEvents events;
     private final ClientLog log;
+    private final SlowConsumers slowConsumers;
 
     private final Object lock = new Object();
     private final List<Long> earlyAcks = new ArrayList<>();
@@ -63,6 +66,7 @@ final class ConsumerSession implements DeliverySink {
         pipes = surroundings.pipes();
         events = surroundings.events();
         log = surroundings.log();
+        slowConsumers = surroundings.slowConsumers();
     }
 
     /** The pipe that was asked for, in words for the log. */
@@ -120,6 +124,14 @@ final class ConsumerSession implements DeliverySink {
             return;
         }
         asked = name;
+        SlowConsumers.Refusal early = slowConsumers.refusal(name, connection.host(), connection.nowNanos());
+        if (early.waitNanos() > 0) {
+            refuse(
+                    TOO_EARLY,
+                    "cut off as a slow consumer " + early.cuts() + " times; bind again in "
+                            + (early.waitNanos() / NANOS_PER_SECOND + 1) + " s");
+            return;
+        }
         ConsumerLink given;
         boolean over;
         try {
@@ -220,6 +232,14 @@ final class ConsumerSession implements DeliverySink {
         }
     }
 
+    /** It did not take its bytes: should it come back again and again, it must wait. */
+    void cutAsSlow() {
+        PipeName name = asked;
+        if (name != null) {
+            slowConsumers.cut(name, connection.host(), connection.nowNanos());
+        }
+    }
+
     /** No event gets out any more. The pipe is told once. */
     void closed() {
         ConsumerLink pipe;
@@ -249,12 +269,16 @@ final class ConsumerSession implements DeliverySink {
 
     @Override
     public void refused() {
+        refuse(PIPE_BUSY, "Too many connections.");
+    }
+
+    private void refuse(int code, String reason) {
         synchronized (lock) {
             state = State.REFUSED;
             dropEarlyAcks();
         }
         out.control(FrameCodec.text(LineCodec.ERROR));
-        connection.close(PIPE_BUSY, "Too many connections.");
+        connection.close(code, reason);
     }
 
     @Override

@@ -46,7 +46,8 @@ public final class RelayServer {
      */
     public RelayServer(ServerConfig config, Function<PipeName, Pipe> pipes, EdgeEvents events, LongSupplier nanoTime) {
         this.config = config;
-        this.surroundings = new Connection.Surroundings(config, pipes, events, nanoTime, new ClientLog(nanoTime));
+        this.surroundings = new Connection.Surroundings(
+                config, pipes, events, nanoTime, new ClientLog(nanoTime), new SlowConsumers());
     }
 
     /** Listens when this returns; throws RelayException with {@link ErrorCode#CANNOT_START} if it cannot. */
@@ -132,6 +133,17 @@ public final class RelayServer {
     public int connections() {
         Running now = running;
         return now == null ? 0 : now.port().open();
+    }
+
+    /** Bytes that wait for the connection for which most of them do. */
+    public long mostUnsentBytes() {
+        Running now = running;
+        return now == null
+                ? 0
+                : now.port().connections().stream()
+                        .mapToLong(Connection::unsentBytes)
+                        .max()
+                        .orElse(0);
     }
 
     /**

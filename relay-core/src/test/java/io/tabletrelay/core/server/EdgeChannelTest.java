@@ -39,7 +39,8 @@ class EdgeChannelTest {
                         StubPipe::new,
                         EdgeEvents.NONE,
                         System::nanoTime,
-                        new ClientLog(System::nanoTime)),
+                        new ClientLog(System::nanoTime),
+                        new SlowConsumers()),
                 () -> false,
                 () -> false);
         owner = new EdgeSocket(unused, draft);

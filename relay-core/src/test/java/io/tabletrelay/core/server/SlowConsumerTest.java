@@ -54,11 +54,13 @@ class SlowConsumerTest {
             StubPipe.Link otherLink = rig.pipe("q").link();
 
             long mostUnsent = 0;
+            long mostShown = 0;
             for (int id = 1; link.gone.get() == 0; id++) {
                 if (link.sink.writable()) {
                     long given = link.sink.deliver(id, ByteBuffer.allocate(EVENT_BYTES));
                     link.sink.flush();
                     mostUnsent = Math.max(mostUnsent, given - link.sink.writtenBytes());
+                    mostShown = Math.max(mostShown, rig.server.mostUnsentBytes());
                 } else {
                     otherLink.sink.deliver(id, ByteBuffer.allocate(8));
                     otherLink.sink.flush();
@@ -66,6 +68,7 @@ class SlowConsumerTest {
                 }
             }
 
+            assertThat(mostShown).isBetween((long) MAX_UNSENT_BYTES / 2, mostUnsent + EVENT_BYTES);
             assertThat(mostUnsent).isBetween((long) MAX_UNSENT_BYTES, MAX_UNSENT_BYTES + EVENT_BYTES + 100L);
             assertThat(link.gone).hasValue(1);
             assertThat(rig.counts.slowCut).hasValue(1);
@@ -160,6 +163,44 @@ class SlowConsumerTest {
             } catch (InterruptedException e) {
                 throw new AssertionError(e);
             }
+        }
+    }
+
+    @Test
+    void aConsumerThatIsCutAgainAndAgainMustWaitAndIsToldHowLong() throws IOException {
+        try (EdgeRig hasty = new EdgeRig(HASTY)) {
+            for (int cut = 0; cut < 2; cut++) {
+                letStall(hasty, cut);
+            }
+
+            try (RawClient early = RawClient.open(hasty.port());
+                    RawClient other = RawClient.bound(hasty.port(), "q")) {
+                early.line("BIND:p");
+                early.expectText("ERROR");
+                RawClient.Frame close = early.expectClose();
+
+                assertThat(close.closeCode()).isEqualTo(4429);
+                assertThat(close.closeReason()).matches("cut off as a slow consumer 2 times; bind again in [1-5] s");
+                other.sync();
+            }
+        }
+        rig.forgetLogged();
+    }
+
+    private static void letStall(EdgeRig rig, int cutsBefore) throws IOException {
+        try (RawClient client = RawClient.openWithSmallBuffer(rig.port())) {
+            client.line("BIND:p");
+            client.expectText("READY");
+            StubPipe.Link link = rig.pipe("p").links.get(cutsBefore);
+            for (int id = 1; rig.counts.slowCut.get() == cutsBefore; id++) {
+                if (link.sink.writable()) {
+                    link.sink.deliver(id, ByteBuffer.allocate(EVENT_BYTES));
+                    link.sink.flush();
+                }
+            }
+            await("the pipe is told")
+                    .atMost(PATIENCE)
+                    .untilAsserted(() -> assertThat(link.gone).hasValue(1));
         }
     }
 

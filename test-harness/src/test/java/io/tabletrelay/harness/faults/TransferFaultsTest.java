@@ -170,6 +170,38 @@ class TransferFaultsTest {
     }
 
     @Test
+    void pingsComeInTimeWhileTheWindowIsFullAndPublishersPress() throws Exception {
+        Duration heartbeat = Duration.ofMillis(100); // B01
+        Duration watched = Duration.ofSeconds(3);
+        try (TestRelay relay = TestRelay.start(data, window(10), heartbeat, Duration.ofSeconds(20));
+                BoundClient client = relay.bind(PIPE)) {
+            client.raw().answerPings(false);
+            CompletableFuture<Void> publishing = CompletableFuture.completedFuture(null);
+            int published = 0;
+            int pings = 0;
+            long acked = 0;
+            long endNanos = System.nanoTime() + watched.toNanos();
+            while (System.nanoTime() - endNanos < 0) {
+                if (published - acked < 500) {
+                    publishing = relay.publishing(PIPE, published + 1, published + 500);
+                    published += 500;
+                }
+                RawClient.Frame frame = client.raw().next(TestRelay.PATIENCE);
+                if (frame.opcode() == RawClient.PING) {
+                    pings++;
+                } else {
+                    assertThat(frame.eventId()).isEqualTo(++acked);
+                    client.ack(acked);
+                }
+            }
+
+            assertThat(acked).as("deliveries go on").isGreaterThan(500);
+            assertThat(pings).isBetween(10, 31);
+            publishing.get(30, TimeUnit.SECONDS);
+        }
+    }
+
+    @Test
     void pipesThatAreMadeAllTheTimeHoldUpNoOther() throws Exception {
         int events = 2_000; // A07, without its deletions
         try (TestRelay relay = TestRelay.start(data, window(64));
