@@ -51,7 +51,9 @@ class SoakIT {
                 assertThat(frame.eventId()).isEqualTo(event + 1);
                 consumer.sendText("ACK:" + frame.eventId());
             }
-            assertThat(publishing.cancel(false)).as("every publish was confirmed").isTrue();
+            assertThat(publishing.cancel(false))
+                    .as("every publish was confirmed")
+                    .isTrue();
         } finally {
             publisher.shutdownNow();
         }
@@ -73,7 +75,8 @@ class SoakIT {
 
     private static void publish(RelayHttp http) {
         try {
-            ByteBuffer now = ByteBuffer.allocate(Long.BYTES).putLong(System.nanoTime()).flip();
+            ByteBuffer now =
+                    ByteBuffer.allocate(Long.BYTES).putLong(System.nanoTime()).flip();
             http.publish(PIPE, "bytes", Map.of(), now, null);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
