@@ -163,6 +163,10 @@ final class GroupCommit {
             throw PipeFailure.of(pipe, "its log cannot be forced", outcome);
         }
         expected = Math.max(1, forced + gathered);
+        if (log.durableId() == log.lastId()) {
+            gathered = 0;
+            gatheredBytes = 0;
+        }
         failure = null;
         retryNanos = FIRST_RETRY_NANOS;
     }
