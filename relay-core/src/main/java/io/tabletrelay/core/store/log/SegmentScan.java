@@ -19,6 +19,7 @@ final class SegmentScan {
     private final StoredRecord record;
     private final ProducerTable producers;
     private final long mostId;
+    private final long countsUpToId;
     private long lastReadId;
     private int openGroupEvents;
     private long lastValidId;
@@ -26,9 +27,14 @@ final class SegmentScan {
     private boolean endIsKnown;
     private long bytes = SegmentFile.BIRTH_BYTES;
 
-    /** No id above {@code mostId} was ever given, whatever a damaged file says. */
-    SegmentScan(Segment segment, StoredRecord record, ProducerTable producers, long mostId) {
+    /**
+     * No id above {@code mostId} was ever given, whatever a damaged file says.
+     *
+     * @param countsUpToId what lies above is void, whole as it may be: a force of it failed
+     */
+    SegmentScan(Segment segment, StoredRecord record, ProducerTable producers, long mostId, long countsUpToId) {
         this.mostId = mostId;
+        this.countsUpToId = countsUpToId;
         this.segment = segment;
         this.record = record;
         this.producers = producers;
@@ -59,7 +65,8 @@ final class SegmentScan {
         }
         lastWrittenId = Math.max(lastWrittenId, lastReadId);
         boolean endsInGroup = lastReadId == lastWrittenId;
-        lastValidId = Math.max(segment.firstId() - 1, lastWrittenId - (endsInGroup ? openGroupEvents : 0));
+        long lastWholeId = lastWrittenId - (endsInGroup ? openGroupEvents : 0);
+        lastValidId = Math.max(segment.firstId() - 1, Math.min(countsUpToId, lastWholeId));
     }
 
     /** Highest id that has an event, or had one that is damaged now. */
@@ -87,7 +94,7 @@ final class SegmentScan {
         bytes += record.size() + 2L * Integer.BYTES;
         boolean wholeGroup = record.member() == record.groupSize();
         openGroupEvents = wholeGroup ? 0 : record.member();
-        if (wholeGroup && record.producerSequence() > 0) {
+        if (wholeGroup && record.producerSequence() > 0 && lastReadId <= countsUpToId) {
             producers.stored(new ProducerTable.Entry(
                     record.producer(),
                     record.producerSequence(),
