@@ -5,11 +5,14 @@ import io.tabletrelay.api.PipeName;
 import io.tabletrelay.api.RelayException;
 import io.tabletrelay.core.delivery.DeadLetters;
 import io.tabletrelay.core.delivery.DiskTasks;
+import io.tabletrelay.core.delivery.DroppingOldest;
+import io.tabletrelay.core.delivery.Retention;
 import io.tabletrelay.core.delivery.Subscription;
 import io.tabletrelay.core.metrics.PipeMetrics;
 import io.tabletrelay.core.store.EventLog;
 import io.tabletrelay.core.store.folder.PipeStore;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 
 /**
  * What a pipe works with while its store is open.
@@ -22,6 +25,8 @@ final class OpenPipe {
     private final DeadLetters deadLetters;
     private final Appends appends;
     private final Subscription subscription;
+    private final Retention retention;
+    private final PipeMetrics metrics;
 
     OpenPipe(
             PipeName name,
@@ -35,10 +40,19 @@ final class OpenPipe {
         this.deadLetters = deadLetters;
         this.subscription = new Subscription(
                 store.log(), store.settled(), store.attempts(), deadLetters, diskTasks, context.delivery(), metrics);
+        this.metrics = metrics;
+        this.retention = new Retention(name.value(), store.log(), store.settled(), diskTasks, context.delivery());
+        LongSupplier nanoTime = context.delivery().nanoTime();
+        DroppingOldest dropping = new DroppingOldest(
+                name.value(), store.log(), store.settled(), subscription, diskTasks, nanoTime, metrics);
+        FullPipe full =
+                new FullPipe(store.config().whenFull(), store.log().oldSegments(), retention, dropping, nanoTime);
         this.appends = new Appends(
                 name,
                 store.log(),
                 diskTasks,
+                full,
+                nanoTime,
                 store.config().maxEvents(),
                 subscription::backlog,
                 store.config().durability(),
@@ -73,6 +87,24 @@ final class OpenPipe {
         }
     }
 
+    /** What is due besides appending and delivering; call once a turn. Returns true if there was something. */
+    boolean upkeep() {
+        boolean didWork = subscription.upkeep();
+        retention.turn();
+        return didWork;
+    }
+
+    /** When there will be something to do without a command, or {@code otherwise}. */
+    long nextDeadlineNanos(long otherwise) {
+        long deadline = subscription.nextDeadlineNanos(otherwise);
+        deadline = earlier(deadline, retention.nextDeadlineNanos(otherwise));
+        return earlier(deadline, appends.nextDeadlineNanos(otherwise));
+    }
+
+    private static long earlier(long a, long b) {
+        return b - a < 0 ? b : a;
+    }
+
     PipeStatus status(boolean hasConsumer) {
         EventLog log = store.log();
         return new PipeStatus(
@@ -90,6 +122,7 @@ final class OpenPipe {
                 subscription.inFlight(),
                 subscription.waiting(),
                 deadLetters.count(),
+                metrics.droppedEvents(),
                 store.diskBytes(),
                 hasConsumer,
                 store.settings().values());

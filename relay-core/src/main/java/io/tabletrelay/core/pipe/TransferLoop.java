@@ -104,7 +104,7 @@ final class TransferLoop implements ConsumerLine.Listener {
         }
         int work = current.appends().turn();
         work += current.subscription().deliver(DELIVERY_BYTES_A_TURN);
-        work += current.subscription().upkeep() ? 1 : 0;
+        work += current.upkeep() ? 1 : 0;
         if (current.store().attempts().dirty() && !flushing && (!flushFailed || now() - flushAgainAtNanos >= 0)) {
             flushing = true;
             diskTasks.submit(current.store().attempts()::flush, failure -> flushed(current, failure));
@@ -125,7 +125,7 @@ final class TransferLoop implements ConsumerLine.Listener {
         if (flushFailed && !flushing) {
             deadline = earlier(deadline, flushAgainAtNanos);
         }
-        return earlier(deadline, current.subscription().nextDeadlineNanos(otherwise));
+        return earlier(deadline, current.nextDeadlineNanos(otherwise));
     }
 
     void append(WaitingAppend publish) {
@@ -189,6 +189,7 @@ final class TransferLoop implements ConsumerLine.Listener {
                     state.name(),
                     reason,
                     Durability.PROCESS,
+                    0,
                     0,
                     0,
                     0,

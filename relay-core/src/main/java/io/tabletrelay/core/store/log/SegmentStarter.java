@@ -21,17 +21,15 @@ final class SegmentStarter {
 
     private final Path log;
     private final LogLimits limits;
-    private final LogGrowth growth;
     private final InstantSource clock;
     private int lastNumber;
 
     /** A new segment, ready for the group it was started for. */
     record Started(Segment segment, SegmentWriter writer) {}
 
-    SegmentStarter(Path log, LogLimits limits, LogGrowth growth, InstantSource clock, int lastNumber) {
+    SegmentStarter(Path log, LogLimits limits, InstantSource clock, int lastNumber) {
         this.log = log;
         this.limits = limits;
-        this.growth = growth;
         this.clock = clock;
         this.lastNumber = lastNumber;
     }
@@ -41,7 +39,7 @@ final class SegmentStarter {
     }
 
     /** Throws StoreException, and leaves nothing behind, if there cannot be such a segment. */
-    Started start(SegmentHeader header, long recordBytes, int count, long logBytes) {
+    Started start(SegmentHeader header, long recordBytes, int count, LogGrowth growth, long logBytes) {
         int headerBytes = header.toBytes().limit();
         growth.checkBirth(headerBytes + recordBytes, logBytes);
         SegmentFolder folder = SegmentFolder.of(log, lastNumber + 1, header.firstId());
