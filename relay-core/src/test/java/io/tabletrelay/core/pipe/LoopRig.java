@@ -12,14 +12,19 @@ import io.tabletrelay.core.metrics.RelayMetrics;
 import io.tabletrelay.core.store.EventGroup;
 import io.tabletrelay.core.store.folder.DataDirectory;
 import io.tabletrelay.core.store.folder.PipeStore;
+import java.io.BufferedReader;
+import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayDeque;
-import java.util.List;
+import java.util.Collections;
+import java.util.Comparator;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
 
 /**
  * A pipe's loop on real files that a test steps by hand, with no clock but the test's.
@@ -39,7 +44,7 @@ final class LoopRig implements AutoCloseable {
     private final StoreConfig config;
     private DataDirectory directory;
     TransferLoop loop;
-    long nowNanos;
+    long nowNanos = 1_000 * SECOND;
 
     LoopRig(Path data, StoreConfig config) {
         this.data = data;
@@ -53,6 +58,35 @@ final class LoopRig implements AutoCloseable {
         return directory.pipe(PIPE).eventsFolder();
     }
 
+    /** Deletes what says which events are settled, as somebody else would. */
+    void deleteSettled() throws IOException {
+        deleteAll(directory.pipe(PIPE).settledFile("default"));
+    }
+
+    void deleteEvents() throws IOException {
+        deleteAll(events());
+    }
+
+    void deletePipe() throws IOException {
+        deleteAll(directory.pipe(PIPE).path());
+    }
+
+    private static void deleteAll(Path path) throws IOException {
+        try (Stream<Path> all = Files.walk(path)) {
+            for (Path each : all.sorted(Comparator.reverseOrder()).toList()) {
+                Files.delete(each);
+            }
+        }
+    }
+
+    /** Allocated space of the log's files. */
+    long bytesOnDisk() throws IOException {
+        Process du = new ProcessBuilder("du", "-sk", events().toString()).start();
+        try (BufferedReader said = du.inputReader()) {
+            return Long.parseLong(said.readLine().split("\\s", 2)[0]) << 10;
+        }
+    }
+
     /** Closes the pipe and opens it again, as a restart of the relay does. */
     void reopen() {
         close();
@@ -62,10 +96,22 @@ final class LoopRig implements AutoCloseable {
     }
 
     int turn() {
-        for (Runnable command = commands.poll(); command != null; command = commands.poll()) {
-            command.run();
+        try {
+            for (Runnable command = commands.poll(); command != null; command = commands.poll()) {
+                command.run();
+            }
+            return loop.doWork();
+        } catch (RuntimeException failure) {
+            loop.fail(failure);
+            return 1;
         }
-        return loop.doWork();
+    }
+
+    /** When the loop wants a turn though nothing happens; -1: never. */
+    long deadlineNanos() {
+        long never = nowNanos + (Long.MAX_VALUE >> 1);
+        long deadline = loop.nextDeadlineNanos(never);
+        return deadline == never ? -1 : deadline;
     }
 
     /** Turns and disk work until nothing is left to do. */
@@ -78,15 +124,28 @@ final class LoopRig implements AutoCloseable {
     }
 
     Answer publish(int bytes) {
-        return publish(new EventGroup(
-                List.of(new Payload("b", Map.of(), ByteBuffer.allocate(bytes))), null, nowNanos / 1_000_000));
+        return publish(event(bytes));
+    }
+
+    EventGroup event(int bytes) {
+        return events(1, bytes);
+    }
+
+    EventGroup events(int count, int bytes) {
+        Payload payload = new Payload("b", Map.of(), ByteBuffer.allocate(bytes));
+        return new EventGroup(Collections.nCopies(count, payload), null, nowNanos / 1_000_000);
     }
 
     Answer publish(EventGroup group) {
         Answer answer = new Answer();
-        loop.append(new WaitingAppend(group, null, PipeSettings.NONE, nowNanos, answer));
+        offer(group, answer);
         settle();
         return answer;
+    }
+
+    /** Hands the publish over and takes no step. */
+    void offer(EventGroup group, Answer answer) {
+        loop.append(new WaitingAppend(group, null, PipeSettings.NONE, nowNanos, answer));
     }
 
     /** Publishes events of that size until the newest has this id. */
@@ -104,8 +163,8 @@ final class LoopRig implements AutoCloseable {
     void ackUpTo(long first, long last) {
         for (long id = first; id <= last; id++) {
             loop.lines(consumer, new long[] {id});
+            settle(); // what follows must be delivered before it is acked
         }
-        settle();
     }
 
     private DataDirectory openDirectory() {

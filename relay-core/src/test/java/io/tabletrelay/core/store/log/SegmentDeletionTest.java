@@ -196,7 +196,7 @@ class SegmentDeletionTest {
             assertThat(test.log.oldSegments().expired(last, 0)).isEqualTo(new OldSegments.Expired(0, OldSegments.NONE));
 
             fill(test, 7);
-            long upTo = test.log.oldSegments().expired(last, 0).upToId();
+            long upTo = test.log.oldSegments().expired(test.log.lastId(), 0).upToId();
             delete(test, upTo);
 
             assertThat(upTo).isPositive();
