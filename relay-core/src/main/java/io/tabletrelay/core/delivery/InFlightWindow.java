@@ -76,6 +76,16 @@ final class InFlightWindow {
         return true;
     }
 
+    void removeUpTo(long id) {
+        for (int entry = oldest; entry != NONE; ) {
+            int next = newer[entry];
+            if (ids[entry] <= id) {
+                remove(ids[entry]);
+            }
+            entry = next;
+        }
+    }
+
     /** Starts the deadlines of all events whose last byte has reached the socket by now. */
     void written(long writtenBytes, long lastWriteNanos) {
         while (firstUnwritten != NONE && endOffsets[firstUnwritten] <= writtenBytes) {

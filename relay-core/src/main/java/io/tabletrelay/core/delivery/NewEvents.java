@@ -53,7 +53,7 @@ final class NewEvents implements AutoCloseable {
     @Nullable
     EventTailer next() {
         while (true) {
-            cursor = firstUndelivered(cursor);
+            cursor = firstUndelivered(Math.max(cursor, settled.floor() + 1)); // what was dropped is passed at one go
             if (cursor > log.durableId() || !growth.hasRoomFor(cursor)) {
                 return null;
             }

@@ -50,6 +50,12 @@ final class RedeliverySchedule {
         return entry == null ? due.remove(id) : later.remove(entry);
     }
 
+    void removeUpTo(long id) {
+        due.headSet(id, true).clear();
+        later.removeIf(entry -> entry.id() <= id);
+        laterById.keySet().removeIf(each -> each <= id);
+    }
+
     /** Returns the lowest id that is due, or 0 when none is. */
     long firstDue(long nowNanos) {
         while (!later.isEmpty() && later.first().dueNanos() - nowNanos <= 0) {

@@ -166,6 +166,21 @@ public final class Subscription implements AutoCloseable {
         return true;
     }
 
+    /**
+     * Everything up to this id is settled, delivered or not; the disk has been told. Returns how many events were not settled
+     * before.
+     */
+    public long drop(long upToId) {
+        long before = backlog();
+        settled.skipTo(upToId);
+        window.removeUpTo(upToId);
+        schedule.removeUpTo(upToId);
+        timedOut.headSet(upToId, true).clear();
+        attempts.forgetUpTo(upToId);
+        advanceFloor();
+        return before - backlog();
+    }
+
     /** Sends what may be sent, up to about that many payload bytes. Returns how many events that were. */
     public int deliver(int budgetBytes) {
         Consumer current = consumer;
@@ -257,6 +272,9 @@ public final class Subscription implements AutoCloseable {
     private String stateWord(long id) {
         if (id < 1 || id > log.lastId()) {
             return "unknown";
+        }
+        if (id < log.firstId() && log.hasDeleted()) {
+            return "settled";
         }
         if (log.skipVoid(id) != id) {
             return "void";

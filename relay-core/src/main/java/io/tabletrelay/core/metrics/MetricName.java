@@ -18,6 +18,7 @@ enum MetricName {
     PIPE_TIMED_OUT("relay_pipe_timed_out_events", COUNTER, "Deliveries not settled within the ack timeout.", "pipe"),
     PIPE_REDELIVERED("relay_pipe_redelivered_events", COUNTER, "Deliveries after the first.", "pipe", "reason"),
     PIPE_DEAD_LETTERS("relay_pipe_dead_letters", COUNTER, "Events given up.", "pipe"),
+    PIPE_DROPPED("relay_pipe_dropped_events", COUNTER, "Unsettled events deleted to make room for newer ones.", "pipe"),
     PIPE_LATE_ACKS_DROPPED(
             "relay_pipe_late_acks_dropped", COUNTER, "Acks of events that were never delivered.", "pipe"),
     PIPE_BACKLOG("relay_pipe_backlog_events", GAUGE, "Events not yet settled.", "pipe"),

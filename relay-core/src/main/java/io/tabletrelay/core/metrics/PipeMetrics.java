@@ -22,6 +22,7 @@ public final class PipeMetrics {
             MetricName.PIPE_NACKED,
             MetricName.PIPE_TIMED_OUT,
             MetricName.PIPE_DEAD_LETTERS,
+            MetricName.PIPE_DROPPED,
             MetricName.PIPE_LATE_ACKS_DROPPED,
             MetricName.PIPE_BACKLOG,
             MetricName.PIPE_IN_FLIGHT,
@@ -39,6 +40,7 @@ public final class PipeMetrics {
     private final Counter nacked;
     private final Counter timedOut;
     private final Counter deadLetters;
+    private final Counter dropped;
     private final Counter lateAcksDropped;
     /** Made at the first count, since most codes and reasons never come. */
     private final Map<ErrorCode, Counter> refused = new ConcurrentHashMap<>();
@@ -56,6 +58,7 @@ public final class PipeMetrics {
         this.nacked = counter(MetricName.PIPE_NACKED);
         this.timedOut = counter(MetricName.PIPE_TIMED_OUT);
         this.deadLetters = counter(MetricName.PIPE_DEAD_LETTERS);
+        this.dropped = counter(MetricName.PIPE_DROPPED);
         this.lateAcksDropped = counter(MetricName.PIPE_LATE_ACKS_DROPPED);
     }
 
@@ -100,6 +103,15 @@ public final class PipeMetrics {
 
     public void deadLettered(int events) {
         deadLetters.inc(events);
+    }
+
+    public void dropped(long events) {
+        dropped.inc(events);
+    }
+
+    /** Since the relay was started. */
+    public long droppedEvents() {
+        return dropped.getCount();
     }
 
     public void lateAcksDropped(int acks) {

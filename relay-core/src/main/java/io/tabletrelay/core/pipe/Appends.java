@@ -11,8 +11,10 @@ import io.tabletrelay.core.delivery.DiskTasks;
 import io.tabletrelay.core.metrics.PipeMetrics;
 import io.tabletrelay.core.store.EventGroup;
 import io.tabletrelay.core.store.EventLog;
+import io.tabletrelay.core.store.ForceFailedException;
 import io.tabletrelay.core.store.IdRange;
 import java.util.ArrayDeque;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicReference;
@@ -27,6 +29,8 @@ import org.jspecify.annotations.Nullable;
 final class Appends {
     private static final int MOST_PASSED = 10_000;
     private static final long BYTES_A_TURN = 1 << 20;
+    private static final long CHECK_NANOS = 1_000_000_000L;
+    private static final long MOST_DROPPED_AHEAD = 10_000;
     /** What a publish costs besides its payloads, so that many tiny ones make up a turn as well. */
     private static final int BYTES_PER_GROUP = 128;
 
@@ -40,6 +44,8 @@ final class Appends {
     private final PipeName pipe;
     private final EventLog log;
     private final DiskTasks diskTasks;
+    private final FullPipe full;
+    private final LongSupplier nanoTime;
     private final long maxEvents;
     private final LongSupplier backlogEvents;
     private final Durability durability;
@@ -61,13 +67,20 @@ final class Appends {
 
     private long appendedBytes;
     private boolean makingRoom;
+    /** The first publish waits for room, and all behind it. */
+    private boolean held;
+
     private boolean allocating;
     private long triedAllocatingAtId = -1;
+    private boolean checking;
+    private long checkedAtId = -1;
+    private long checkedAtNanos;
 
     Appends(
             PipeName pipe,
             EventLog log,
             DiskTasks diskTasks,
+            FullPipe full,
             StoreConfig config,
             LongSupplier backlogEvents,
             LongSupplier nanoTime,
@@ -75,6 +88,8 @@ final class Appends {
         this.pipe = pipe;
         this.log = log;
         this.diskTasks = diskTasks;
+        this.full = full;
+        this.nanoTime = nanoTime;
         this.maxEvents = config.maxEvents();
         this.backlogEvents = backlogEvents;
         this.durability = config.durability();
@@ -97,13 +112,17 @@ final class Appends {
 
     /** Appends what there is room for, up to a turn's share, and confirms what is durable. Returns how much was done. */
     int turn() {
-        int answered = 0;
         turnBytes = 0;
-        while (!waiting.isEmpty() && !makingRoom && turnBytes < BYTES_A_TURN) {
+        int answered = refuseOverdue();
+        held = full.holdsBack();
+        while (!waiting.isEmpty() && !makingRoom && !held && turnBytes < BYTES_A_TURN) {
             WaitingAppend next = waiting.remove(); // before it is answered
             EventGroup group = next.group();
             if (refuseOrRepeat(next) || group == null) {
                 answered++;
+            } else if (tooMany(group) > 0) {
+                waiting.addFirst(next);
+                tooManyEvents(group);
             } else if (log.hasRoomFor(group)) {
                 append(next, group);
             } else if (commit.refusal() != null) {
@@ -112,7 +131,7 @@ final class Appends {
             } else {
                 waiting.addFirst(next);
                 makingRoom = true;
-                diskTasks.submit(() -> log.makeRoomFor(group), this::madeRoom);
+                diskTasks.submit(() -> log.makeRoomFor(group), failure -> madeRoom(group, failure));
             }
         }
         if (!allocating && !makingRoom && triedAllocatingAtId != log.lastId() && log.lowOnRoom()) {
@@ -121,13 +140,20 @@ final class Appends {
             // a failure shows again, and is answered, when an append needs the room
             diskTasks.submit(log::allocateAhead, failure -> allocating = false);
         }
+        checkFiles();
         if (appendedEvents > 0) {
             metrics.appended(appendedEvents, appendedBytes);
             appendedEvents = 0;
             appendedBytes = 0;
         }
-        boolean goesOn = !waiting.isEmpty() && !makingRoom;
+        boolean goesOn = !waiting.isEmpty() && !makingRoom && !held;
         return answered + confirm() + (goesOn ? 1 : 0);
+    }
+
+    /** When a publish that waits for room is looked at again though nothing happens, or {@code otherwise}. */
+    long nextDeadlineNanos(long otherwise) {
+        WaitingAppend first = waiting.peek();
+        return first == null || makingRoom ? otherwise : full.nextDeadlineNanos(first, otherwise);
     }
 
     /** Answers everything that is not appended yet with this failure. */
@@ -135,6 +161,7 @@ final class Appends {
         for (WaitingAppend publish = waiting.poll(); publish != null; publish = waiting.poll()) {
             refuse(publish, failure);
         }
+        full.roomIsThere();
     }
 
     /** Answers everything that waits with this failure, but for what is durable. */
@@ -176,17 +203,80 @@ final class Appends {
             pass(publish);
             return true;
         }
-        long backlog = maxEvents > 0 ? backlogEvents.getAsLong() : 0;
-        if (maxEvents > 0 && backlog + group.size() > maxEvents) {
-            refuse(
-                    publish,
-                    new RelayException(
-                            ErrorCode.PIPE_FULL,
-                            "event refused: pipe=" + pipe + ", backlogEvents=" + backlog + ", max-events=" + maxEvents
-                                    + "; retry when the backlog has shrunk"));
-            return true;
-        }
         return false;
+    }
+
+    /** How many events there would be above the limit with this group. */
+    private long tooMany(EventGroup group) {
+        return maxEvents > 0 ? backlogEvents.getAsLong() + group.size() - maxEvents : 0;
+    }
+
+    /** The first publish does not go below the limit of unsettled events. */
+    private void tooManyEvents(EventGroup group) {
+        RelayException why = new RelayException(
+                ErrorCode.PIPE_FULL,
+                "event refused: pipe=" + pipe + ", backlogEvents=" + backlogEvents.getAsLong() + ", max-events="
+                        + maxEvents + "; retry when the backlog has shrunk");
+        if (group.size() > maxEvents) {
+            refuse(waiting.remove(), why);
+            return;
+        }
+        long tooMany = tooMany(group) + sizeOfFollowing(maxEvents - group.size());
+        switch (full.tooManyEvents(tooMany, why, this::dropped)) {
+            case WORKING -> makingRoom = true;
+            case WAITS -> held = true;
+            case REFUSED -> refuse(waiting.remove(), why);
+        }
+    }
+
+    /** What follows the first publish and will surely be stored: one drop may make room for all of it. */
+    private long sizeOfFollowing(long most) {
+        long size = 0;
+        Iterator<WaitingAppend> following = waiting.iterator();
+        following.next();
+        while (following.hasNext() && size < MOST_DROPPED_AHEAD) {
+            WaitingAppend publish = following.next();
+            EventGroup group = publish.sequence() == null ? publish.group() : null;
+            int events = group == null ? 0 : group.size();
+            if (size + events > most) {
+                break;
+            }
+            size += events;
+        }
+        return size;
+    }
+
+    private int refuseOverdue() {
+        int refused = 0;
+        while (!makingRoom && !waiting.isEmpty()) {
+            RelayException why = full.overdue(waiting.element());
+            if (why == null) {
+                return refused;
+            }
+            refuse(waiting.remove(), why);
+            refused++;
+        }
+        if (refused > 0) {
+            full.roomIsThere();
+        }
+        return refused;
+    }
+
+    /** At most once a second, while events are appended. */
+    private void checkFiles() {
+        long now = nanoTime.getAsLong();
+        if (checking || checkedAtId == log.lastId() || (checkedAtId >= 0 && now - checkedAtNanos < CHECK_NANOS)) {
+            return;
+        }
+        checking = true;
+        checkedAtId = log.lastId();
+        checkedAtNanos = now;
+        diskTasks.submit(log::checkFiles, failure -> {
+            checking = false;
+            if (failure != null) {
+                throw PipeFailure.of(pipe, "its files were changed by somebody else", failure);
+            }
+        });
     }
 
     private void pass(WaitingAppend publish) {
@@ -233,6 +323,7 @@ final class Appends {
             publish.refuse(e);
             throw e;
         }
+        full.roomIsThere();
         long last = first + group.size() - 1;
         long bytes = 0;
         for (int i = 0; i < group.size(); i++) {
@@ -281,21 +372,70 @@ final class Appends {
         publish.refuse(failure);
     }
 
-    private void madeRoom(@Nullable Throwable failure) {
+    private void madeRoom(EventGroup group, @Nullable Throwable failure) {
+        RelayException refusal = refusal(failure);
+        if (refusal != null && isFull(refusal)) {
+            noRoom(full.noRoomFor(group, refusal, this::freed), refusal);
+        } else if (refusal != null) {
+            refuseFor(refusal);
+        }
+    }
+
+    /** Settled events were deleted, and room was made again. */
+    private void freed(@Nullable Throwable failure) {
+        RelayException refusal = refusal(failure);
+        if (refusal != null && isFull(refusal)) {
+            noRoom(full.stillNoRoom(refusal, this::dropped), refusal);
+        } else if (refusal != null) {
+            refuseFor(refusal);
+        }
+    }
+
+    /** Events were dropped: the first publish is tried again. */
+    private void dropped(@Nullable Throwable failure) {
+        RelayException refusal = refusal(failure);
+        if (refusal != null) {
+            refuseFor(refusal);
+        }
+    }
+
+    /** An I/O task has ended. Returns why there is no room; null if there is, or nobody wants it any more. */
+    private @Nullable RelayException refusal(@Nullable Throwable failure) {
         makingRoom = false;
         boolean forceFailed = commit.failed(failure);
         if (waiting.isEmpty()) {
-            return; // answered meanwhile: the pipe is stopping, or has failed
+            return null; // answered meanwhile: the pipe is stopping, or has failed
         }
-        if (failure instanceof RelayException refusal && refusal.code() == ErrorCode.TOO_LARGE) {
-            refuse(waiting.remove(), refusal);
-        } else if (failure instanceof RelayException refusal
-                && (forceFailed || refusal.code() != ErrorCode.PIPE_FAILED)) {
-            for (WaitingAppend publish = waiting.poll(); publish != null; publish = waiting.poll()) {
-                refuse(publish, refusal);
-            }
-        } else if (failure != null) {
-            throw PipeFailure.of(pipe, "no room can be made in its log", failure);
+        if (failure == null) {
+            full.roomIsThere();
+            return null;
         }
+        if (failure instanceof RelayException refusal && (forceFailed || refusal.code() != ErrorCode.PIPE_FAILED)) {
+            return refusal;
+        }
+        throw PipeFailure.of(pipe, "no room can be made in its log", failure);
+    }
+
+    private static boolean isFull(RelayException refusal) {
+        boolean full = refusal.code() == ErrorCode.PIPE_FULL || refusal.code() == ErrorCode.STORAGE_FULL;
+        return full && !(refusal instanceof ForceFailedException);
+    }
+
+    private void noRoom(FullPipe.Verdict verdict, RelayException why) {
+        switch (verdict) {
+            case WORKING -> makingRoom = true;
+            case WAITS -> held = true;
+            case REFUSED -> refuseFor(why);
+        }
+    }
+
+    /** What is too large is refused alone; for all other reasons those behind it would fare no better. */
+    private void refuseFor(RelayException why) {
+        boolean alone = why.code() == ErrorCode.TOO_LARGE;
+        refuse(waiting.remove(), why);
+        for (WaitingAppend next = alone ? null : waiting.poll(); next != null; next = waiting.poll()) {
+            refuse(next, why);
+        }
+        full.roomIsThere();
     }
 }

@@ -102,7 +102,8 @@ final class LoopedPipe implements Pipe, PipeGauges {
                 ? null
                 : new EventGroup(payloads, sequence, context.delivery().clock().millis());
         long counted = bytes;
-        WaitingAppend publish = new WaitingAppend(group, sequence, madeFor, (appended, refusal) -> {
+        long now = context.delivery().nanoTime().getAsLong();
+        WaitingAppend publish = new WaitingAppend(group, sequence, madeFor, now, (appended, refusal) -> {
             waitingBytes.addAndGet(-counted); // before the producer is told, who may publish again at once
             tell(listener, appended, refusal);
         });

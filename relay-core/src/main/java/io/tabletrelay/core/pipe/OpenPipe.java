@@ -5,11 +5,14 @@ import io.tabletrelay.api.PipeName;
 import io.tabletrelay.api.RelayException;
 import io.tabletrelay.core.delivery.DeadLetters;
 import io.tabletrelay.core.delivery.DiskTasks;
+import io.tabletrelay.core.delivery.DroppingOldest;
+import io.tabletrelay.core.delivery.Retention;
 import io.tabletrelay.core.delivery.Subscription;
 import io.tabletrelay.core.metrics.PipeMetrics;
 import io.tabletrelay.core.store.EventLog;
 import io.tabletrelay.core.store.folder.PipeStore;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 
 /**
@@ -24,6 +27,8 @@ final class OpenPipe {
     private final Appends appends;
     private final Subscription subscription;
     private final AckCommit acks;
+    private final Retention retention;
+    private final PipeMetrics metrics;
 
     OpenPipe(
             PipeName name,
@@ -37,16 +42,16 @@ final class OpenPipe {
         this.deadLetters = deadLetters;
         this.subscription = new Subscription(
                 store.log(), store.settled(), store.attempts(), deadLetters, diskTasks, context.delivery(), metrics);
+        this.metrics = metrics;
+        this.retention = new Retention(name.value(), store.log(), store.settled(), diskTasks, context.delivery());
+        LongSupplier nanoTime = context.delivery().nanoTime();
+        DroppingOldest dropping = new DroppingOldest(
+                name.value(), store.log(), store.settled(), subscription, diskTasks, nanoTime, metrics);
+        FullPipe full =
+                new FullPipe(store.config().whenFull(), store.log().oldSegments(), retention, dropping, nanoTime);
         this.appends = new Appends(
-                name,
-                store.log(),
-                diskTasks,
-                store.config(),
-                subscription::backlog,
-                context.delivery().nanoTime(),
-                metrics);
-        this.acks = new AckCommit(
-                name, store.settled(), diskTasks, context.delivery().nanoTime());
+                name, store.log(), diskTasks, full, store.config(), subscription::backlog, nanoTime, metrics);
+        this.acks = new AckCommit(name, store.settled(), diskTasks, nanoTime);
     }
 
     PipeStore store() {
@@ -71,15 +76,6 @@ final class OpenPipe {
         acks.turn();
     }
 
-    /** When the next turn is wanted though no command comes, or {@code otherwise}. */
-    long nextDeadlineNanos(long otherwise) {
-        long commit = appends.commit().nextDeadlineNanos(acks.nextDeadlineNanos(otherwise));
-        long ack = acks.nextDeadlineNanos(otherwise);
-        long forces = ack - commit < 0 ? ack : commit;
-        long delivery = subscription.nextDeadlineNanos(otherwise);
-        return delivery - forces < 0 ? delivery : forces;
-    }
-
     private String trouble() {
         return Stream.of(appends.commit().trouble(), subscription.trouble(), acks.trouble())
                 .filter(trouble -> !trouble.isEmpty())
@@ -97,6 +93,26 @@ final class OpenPipe {
                             + store.settings().values() + ", prepared for="
                             + publish.madeFor().values() + "; publish it again"));
         }
+    }
+
+    /** What is due besides appending and delivering; call once a turn. Returns true if there was something. */
+    boolean upkeep() {
+        boolean didWork = subscription.upkeep();
+        retention.turn();
+        return didWork;
+    }
+
+    /** When there will be something to do without a command, or {@code otherwise}. */
+    long nextDeadlineNanos(long otherwise) {
+        long deadline = subscription.nextDeadlineNanos(otherwise);
+        deadline = earlier(deadline, retention.nextDeadlineNanos(otherwise));
+        deadline = earlier(deadline, appends.commit().nextDeadlineNanos(otherwise));
+        deadline = earlier(deadline, acks.nextDeadlineNanos(otherwise));
+        return earlier(deadline, appends.nextDeadlineNanos(otherwise));
+    }
+
+    private static long earlier(long a, long b) {
+        return b - a < 0 ? b : a;
     }
 
     PipeStatus status(boolean hasConsumer) {
@@ -117,6 +133,7 @@ final class OpenPipe {
                 subscription.inFlight(),
                 subscription.waiting(),
                 deadLetters.count(),
+                metrics.droppedEvents(),
                 store.diskBytes(),
                 hasConsumer,
                 store.settings().values());

@@ -21,6 +21,7 @@ import java.util.Map;
  * @param inFlight delivered, not settled, on the wire or at the consumer
  * @param waiting to be delivered again, now or later
  * @param deadLetters given up so far
+ * @param dropped unsettled events deleted to make room for newer ones, since the relay was started
  * @param diskBytes bytes of the pipe's files
  * @param consumer true while a consumer is bound
  * @param settings what was chosen when the pipe was made; empty while it is not OPEN
@@ -41,6 +42,7 @@ public record PipeStatus(
         int inFlight,
         int waiting,
         long deadLetters,
+        long dropped,
         long diskBytes,
         boolean consumer,
         Map<String, String> settings) {}

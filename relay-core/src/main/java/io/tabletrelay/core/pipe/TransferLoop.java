@@ -105,7 +105,7 @@ final class TransferLoop implements ConsumerLine.Listener {
         int work = current.appends().turn();
         current.commit(line.holder() != null);
         work += current.subscription().deliver(DELIVERY_BYTES_A_TURN);
-        work += current.subscription().upkeep() ? 1 : 0;
+        work += current.upkeep() ? 1 : 0;
         if (current.store().attempts().dirty() && !flushing && (!flushFailed || now() - flushAgainAtNanos >= 0)) {
             flushing = true;
             diskTasks.submit(current.store().attempts()::flush, failure -> flushed(current, failure));
@@ -190,6 +190,7 @@ final class TransferLoop implements ConsumerLine.Listener {
                     state.name(),
                     reason,
                     Durability.PROCESS,
+                    0,
                     0,
                     0,
                     0,

@@ -93,6 +93,19 @@ public interface EventLog extends AutoCloseable {
     /** A reader of its own, standing before the first event. */
     EventTailer openTailer();
 
+    /** True: events of lower ids than {@link #firstId} have been there. */
+    boolean hasDeleted();
+
+    /** What of it can be deleted. */
+    OldSegments oldSegments();
+
+    /**
+     * Makes sure that what is appended still has its name. I/O thread.
+     *
+     * @throws StoreException if the file was deleted or replaced: what was appended to it is lost at the next open
+     */
+    void checkFiles();
+
     /** Closes the files. I/O thread; nothing else may be called afterwards. */
     @Override
     void close();

@@ -84,16 +84,17 @@ public final class SmallFile {
         return parent == null ? Path.of("") : parent;
     }
 
-    /** A full disk is STORAGE_FULL and heals by itself; anything else fails the pipe. */
+    /** A full or read-only disk is STORAGE_FULL and heals by itself; anything else fails the pipe. */
     public static StoreException failure(String what, Path file, IOException cause) {
         String reason = String.valueOf(cause.getMessage());
         String lower = reason.toLowerCase(Locale.ROOT);
         boolean full = lower.contains("no space left") || lower.contains("quota exceeded");
+        boolean readOnly = lower.contains("read-only file system");
         String otherwise = lower.contains("too many open files")
                 ? "; raise the limit of open files (ulimit -n)"
                 : "; check the disk and the file's permissions";
         return new StoreException(
-                full ? ErrorCode.STORAGE_FULL : ErrorCode.PIPE_FAILED,
+                full || readOnly ? ErrorCode.STORAGE_FULL : ErrorCode.PIPE_FAILED,
                 what + ": path=" + file + ", error=" + cause.getClass().getSimpleName() + ", reason=" + reason
                         + (full ? "; free space on that disk" : otherwise),
                 cause);

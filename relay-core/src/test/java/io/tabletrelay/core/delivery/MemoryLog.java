@@ -7,6 +7,7 @@ import io.tabletrelay.core.store.EventGroup;
 import io.tabletrelay.core.store.EventLog;
 import io.tabletrelay.core.store.EventTailer;
 import io.tabletrelay.core.store.IdRange;
+import io.tabletrelay.core.store.OldSegments;
 import io.tabletrelay.core.store.StoreException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -144,6 +145,19 @@ final class MemoryLog implements EventLog {
     public EventTailer openTailer() {
         return new Tailer();
     }
+
+    @Override
+    public boolean hasDeleted() {
+        return false;
+    }
+
+    @Override
+    public OldSegments oldSegments() {
+        throw new UnsupportedOperationException("this log keeps everything");
+    }
+
+    @Override
+    public void checkFiles() {}
 
     @Override
     public void close() {}

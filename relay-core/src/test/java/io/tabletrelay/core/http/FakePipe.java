@@ -156,6 +156,7 @@ public final class FakePipe implements Pipe {
                         0,
                         0,
                         deadLetters.size(),
+                        0,
                         4096,
                         false,
                         settings.values()));

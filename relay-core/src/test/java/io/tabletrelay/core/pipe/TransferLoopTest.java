@@ -124,6 +124,7 @@ class TransferLoopTest {
                 payloads.isEmpty() ? null : new EventGroup(payloads, sequence, 0),
                 sequence,
                 PipeSettings.NONE,
+                nowNanos,
                 result));
         return result;
     }

@@ -115,6 +115,13 @@ public final class AttemptJournal {
         }
     }
 
+    /** Forgets all up to this id. */
+    public void forgetUpTo(long id) {
+        while (!attempts.isEmpty() && attempts.firstKey() <= id) {
+            forget(attempts.firstKey());
+        }
+    }
+
     public @Nullable Attempt attempt(long id) {
         return attempts.get(id);
     }

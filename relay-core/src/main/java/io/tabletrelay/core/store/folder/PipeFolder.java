@@ -52,6 +52,20 @@ public final class PipeFolder {
         return new PipeFolder(folder, stored.inBoot(bootId), !stored.bootId().equals(bootId));
     }
 
+    /**
+     * The folder may have been deleted under the relay: a pipe of the same name would begin anew where ids were given.
+     *
+     * @throws StoreException if pipe.json is gone
+     */
+    void checkIsThere() {
+        if (!Files.exists(folder.resolve(FILE_NAME))) {
+            throw new StoreException(
+                    ErrorCode.PIPE_FAILED,
+                    "pipe cannot be opened: folder=" + folder + ", " + FILE_NAME
+                            + " is gone; restore the folder, or restart the relay to begin the pipe anew");
+        }
+    }
+
     static PipeRecord read(Path folder) {
         try {
             if (!Files.exists(folder.resolve(FILE_NAME))) {

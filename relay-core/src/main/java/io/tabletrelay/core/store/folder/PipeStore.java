@@ -52,6 +52,7 @@ public final class PipeStore implements AutoCloseable {
      * @param relay what holds where the pipe has chosen nothing else
      */
     public static PipeStore open(PipeFolder folder, StoreConfig relay, long maxAckSpread, InstantSource clock) {
+        folder.checkIsThere();
         StoreConfig config = folder.settings().over(relay);
         boolean settledWereThere = Files.exists(folder.settledFile(SUBSCRIPTION));
         SettledIds settled = SettledIds.open(folder.settledFile(SUBSCRIPTION), 1, folder.idMark(), maxAckSpread);

@@ -6,6 +6,7 @@ import io.tabletrelay.core.store.EventGroup;
 import io.tabletrelay.core.store.EventLog;
 import io.tabletrelay.core.store.EventTailer;
 import io.tabletrelay.core.store.IdRange;
+import io.tabletrelay.core.store.OldSegments;
 import io.tabletrelay.core.store.StoreException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -35,6 +36,7 @@ final class ChronicleEventLog implements EventLog {
     private final IdMark idMark;
     private final SegmentStarter starter;
     private final LogGrowth growth;
+    private final SegmentDeletion deletion;
     private final ProducerTable producers;
     private final RecordChecksum checksum;
     private final GroupSizes sizes;
@@ -69,6 +71,7 @@ final class ChronicleEventLog implements EventLog {
         this.idMark = idMark;
         this.starter = starter;
         this.growth = growth;
+        deletion = new SegmentDeletion(this, limits);
         checksum = new RecordChecksum(origin.salt());
         sizes = new GroupSizes(limits.config().maxEventBytes());
         producers = recovered.producers();
@@ -97,7 +100,7 @@ final class ChronicleEventLog implements EventLog {
         LogGrowth growth = new LogGrowth(limits, space);
         long lastId = firstIdAfter(recovered, origin, idMark.value()) - 1;
         Coverage coverage = new Coverage(limits, folder, forcing, recovered, lastId);
-        SegmentStarter starter = new SegmentStarter(folder, limits, growth, coverage, clock, recovered.lastNumber());
+        SegmentStarter starter = new SegmentStarter(folder, limits, coverage, clock, recovered.lastNumber());
         ChronicleEventLog log =
                 new ChronicleEventLog(limits, origin, idMark, starter, growth, coverage, lastId, recovered);
         if (log.lastId > recovered.lastWrittenId()) {
@@ -143,7 +146,7 @@ final class ChronicleEventLog implements EventLog {
 
     @Override
     public long diskBytes() {
-        return segments.diskBytes();
+        return segments.diskBytes() + deletion.leftoverBytes();
     }
 
     @Override
@@ -186,6 +189,7 @@ final class ChronicleEventLog implements EventLog {
         if (open == null) {
             return;
         }
+        checkFiles();
         try {
             growthFailed = growth.isLow(open) && !growth.growAhead(open, newest(), diskBytes());
             if (idsAreLow()) {
@@ -232,6 +236,7 @@ final class ChronicleEventLog implements EventLog {
         }
         try {
             check(group);
+            checkFiles();
             makeRoom(group);
         } catch (OutOfMemoryError e) {
             throw noMemoryFor(group, e);
@@ -253,12 +258,23 @@ final class ChronicleEventLog implements EventLog {
         }
     }
 
+    /** The segments that are there count for nothing: they are deleted next. */
+    void roll(EventGroup group) {
+        try {
+            startSegment(sizes.of(group).recordBytes(), group.size(), growth.inPlaceOf(diskBytes()), 0);
+            makeRoom(group);
+        } catch (OutOfMemoryError e) {
+            throw noMemoryFor(group, e);
+        } finally {
+            sizes.forget();
+        }
+    }
+
     private void makeRoom(EventGroup group) {
         long recordBytes = sizes.of(group).recordBytes();
         SegmentWriter open = writer;
         if (open == null || damaged || !fitsSegment(open.endAfter(recordBytes, group.size()))) {
-            startSegment(recordBytes, group.size());
-            damaged = false;
+            startSegment(recordBytes, group.size(), growth, diskBytes());
         } else {
             growth.grow(open, newest(), open.endAfter(recordBytes, group.size()), diskBytes());
         }
@@ -292,6 +308,7 @@ final class ChronicleEventLog implements EventLog {
             for (int member = 1; member <= group.size(); member++) {
                 appendMember(open, group, member, firstId + member - 1);
             }
+            newest().newestAt(group.appendedAtMillis());
             newest().appendedUpTo(last);
             lastId = last;
             lastValidId = last;
@@ -344,7 +361,42 @@ final class ChronicleEventLog implements EventLog {
 
     @Override
     public EventTailer openTailer() {
+        ChronicleEventTailer tailer = newTailer();
+        deletion.opened(tailer);
+        return tailer;
+    }
+
+    /** A reader that deletion knows nothing of. */
+    ChronicleEventTailer newTailer() {
         return new ChronicleEventTailer(this, newRecord());
+    }
+
+    void closed(ChronicleEventTailer tailer) {
+        deletion.closed(tailer);
+    }
+
+    @Override
+    public boolean hasDeleted() {
+        return lastId - voidIds > segments.idsAbove(0);
+    }
+
+    @Override
+    public OldSegments oldSegments() {
+        return deletion;
+    }
+
+    @Override
+    public void checkFiles() {
+        SegmentWriter open = writer;
+        if (open != null && failure == null && !open.hasItsName()) {
+            Segment newest = newest();
+            StoreException gone = new StoreException(
+                    ErrorCode.PIPE_FAILED,
+                    "segment file was deleted or replaced: pipe=%s, segment=%s, ids=%d to %d; put it back before the pipe is opened again"
+                            .formatted(limits.pipe(), newest.folder().path(), newest.firstId(), newest.lastId()));
+            failure = gone;
+            throw gone;
+        }
     }
 
     private StoredRecord newRecord() {
@@ -379,6 +431,14 @@ final class ChronicleEventLog implements EventLog {
         return segments.segments();
     }
 
+    SegmentList segmentList() {
+        return segments;
+    }
+
+    void oldestIsDeleted() {
+        segments = segments.withoutOldest(1);
+    }
+
     /** Damage was found there: if it is the segment that is written, the next append starts another. */
     void damagedIn(Segment segment) {
         if (writer != null && segment.firstId() == newest().firstId()) {
@@ -399,7 +459,7 @@ final class ChronicleEventLog implements EventLog {
         return tailMayBeLost ? Math.max(next, Math.max(markedId, origin.atLeastId()) + 1) : next;
     }
 
-    private void startSegment(long recordBytes, int count) {
+    private void startSegment(long recordBytes, int count, LogGrowth within, long logBytes) {
         SegmentList before = segments;
         coverage.cover(writer, lastId);
         long previousBytes = before.segments().isEmpty() ? 0 : newest().diskBytes();
@@ -412,17 +472,18 @@ final class ChronicleEventLog implements EventLog {
                 previousBytes,
                 0,
                 producers.remembered(starter.nowMillis()));
-        SegmentStarter.Started started = starter.start(header, recordBytes, count, diskBytes());
+        SegmentStarter.Started started = starter.start(header, recordBytes, count, within, logBytes);
         SegmentWriter old = writer;
         segments = before.with(started.segment());
         writer = started.writer();
+        damaged = false;
         if (old != null) {
             old.close();
         }
     }
 
     private Segment newest() {
-        return segments.segments().get(segments.segments().size() - 1);
+        return segments.newest();
     }
 
     /** A segment that has no event yet takes any group. */

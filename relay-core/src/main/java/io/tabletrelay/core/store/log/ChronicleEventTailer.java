@@ -25,6 +25,8 @@ final class ChronicleEventTailer implements EventTailer {
     private long lastFoundId;
     /** Where the segment ended when its next event could not be read: what is appended later need not be searched for. */
     private long searchUpTo;
+    /** {@link #open} is wanted, or under way. */
+    private volatile boolean opening;
 
     ChronicleEventTailer(ChronicleEventLog log, StoredRecord record) {
         this.log = log;
@@ -50,6 +52,7 @@ final class ChronicleEventTailer implements EventTailer {
         long foundId = open == null ? SegmentCursor.UNKNOWN : open.read(nextId);
         if (foundId == SegmentCursor.UNKNOWN) {
             searchUpTo = current.lastId();
+            opening = true;
             return Step.OPENING;
         }
         firstFoundId = nextId;
@@ -101,16 +104,35 @@ final class ChronicleEventTailer implements EventTailer {
     @Override
     public void close() {
         leave();
+        log.closed(this);
     }
 
     @Override
     public void open() {
+        try {
+            Segment current = segment;
+            SegmentCursor open = cursor;
+            if (open != null) {
+                open.search(nextId, searchUpTo);
+            } else if (current != null) {
+                cursor = new SegmentCursor(current, record);
+            }
+        } finally {
+            opening = false;
+        }
+    }
+
+    /** The first id of the segment that is being opened for it; Long.MAX_VALUE if none is. */
+    long openingFrom() {
         Segment current = segment;
-        SegmentCursor open = cursor;
-        if (open != null) {
-            open.search(nextId, searchUpTo);
-        } else if (current != null) {
-            cursor = new SegmentCursor(current, record);
+        return opening && current != null ? current.firstId() : Long.MAX_VALUE;
+    }
+
+    /** Closes what it has open of a segment that ends at or below this id; the next step opens what it needs again. */
+    void leaveUpTo(long id) {
+        Segment current = segment;
+        if (current != null && current.lastId() <= id) {
+            leave();
         }
     }
 

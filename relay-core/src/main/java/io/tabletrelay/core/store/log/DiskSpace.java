@@ -22,6 +22,11 @@ final class DiskSpace {
         this.usableBytes = usableBytes;
     }
 
+    /** As it is when so many bytes of the log are given back. */
+    DiskSpace inPlaceOf(long logBytes) {
+        return new DiskSpace(limits, () -> usableBytes.getAsLong() + logBytes);
+    }
+
     /** Free bytes of the file system that the folder, or the nearest one above that exists, is on. */
     static LongSupplier usableBytesOf(Path folder) {
         return () -> {
@@ -43,14 +48,14 @@ final class DiskSpace {
         if (maxBytes > 0 && logBytes + moreBytes > maxBytes) {
             throw new StoreException(
                     ErrorCode.PIPE_FULL,
-                    "event refused: pipe=%s, logBytes=%d, limit=%d; nothing is deleted from a pipe: raise max-bytes or publish to another pipe"
+                    "event refused: pipe=%s, logBytes=%d, limit=%d; publish again when older events are settled, or raise max-bytes"
                             .formatted(limits.pipe(), logBytes, maxBytes));
         }
         long usable = usableBytes.getAsLong();
         if (usable - moreBytes < limits.config().diskReserveBytes()) {
             throw new StoreException(
                     ErrorCode.STORAGE_FULL,
-                    "event refused: pipe=%s, usableBytes=%d, neededBytes=%d, disk-reserve=%d; free disk space"
+                    "event refused: pipe=%s, usableBytes=%d, neededBytes=%d, disk-reserve=%d; free space on that disk or settle older events"
                             .formatted(
                                     limits.pipe(),
                                     usable,

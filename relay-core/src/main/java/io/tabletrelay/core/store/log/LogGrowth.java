@@ -25,6 +25,11 @@ final class LogGrowth {
         this.space = space;
     }
 
+    /** The same for a segment that takes the place of others, which have that many bytes and are deleted next. */
+    LogGrowth inPlaceOf(long diskBytes) {
+        return new LogGrowth(limits, space.inPlaceOf(diskBytes));
+    }
+
     /** True while the segment may still grow and half of its last step is used up. */
     boolean isLow(SegmentWriter writer) {
         long reserved = writer.reservedBytes();

@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Finds out what a log has after anything may have happened to its files. It deletes folders of segments that were never
- * born or were replaced before their first event, puts foreign queue files aside, and writes nothing else.
+ * born, were replaced before their first event, or were being deleted, puts foreign queue files aside, and writes nothing else.
  *
  * <p>Threading: created, used and dropped by the I/O thread that opens the log.
  */
@@ -235,6 +235,10 @@ final class LogRecovery {
         try (Stream<Path> all = Files.list(log)) {
             List<SegmentFolder> folders = new ArrayList<>();
             for (Path path : all.toList()) {
+                if (SegmentFolder.isDeleted(path)) {
+                    deleteLeft(path);
+                    continue;
+                }
                 SegmentFolder folder = SegmentFolder.parse(path);
                 if (folder != null) {
                     folders.add(folder);
@@ -246,6 +250,15 @@ final class LogRecovery {
             return folders;
         } catch (IOException e) {
             throw new UncheckedIOException(e);
+        }
+    }
+
+    /** What a kill left of a deletion; should the disk refuse, it costs its space and nothing else. */
+    private void deleteLeft(Path deleted) {
+        try {
+            SegmentFolder.deleteAll(deleted);
+        } catch (UncheckedIOException e) {
+            LOG.warn("what is left of a segment cannot be deleted: pipe={}, folder={}", limits.pipe(), deleted, e);
         }
     }
 

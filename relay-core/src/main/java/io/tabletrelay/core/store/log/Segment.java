@@ -13,6 +13,7 @@ final class Segment {
     private final @Nullable SegmentQueue queue;
     private volatile long lastId;
     private volatile long diskBytes;
+    private volatile long newestMillis;
 
     /** No queue: nothing in the folder can be read. */
     Segment(SegmentFolder folder, @Nullable SegmentQueue queue, long lastId, long diskBytes) {
@@ -50,6 +51,15 @@ final class Segment {
 
     void grownTo(long bytes) {
         diskBytes = bytes;
+    }
+
+    /** When its newest event was appended, ms since the epoch; 0: not known. */
+    long newestMillis() {
+        return newestMillis;
+    }
+
+    void newestAt(long millis) {
+        newestMillis = millis;
     }
 
     void appendedUpTo(long id) {

@@ -7,6 +7,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.Comparator;
 import java.util.regex.Matcher;
@@ -36,6 +37,9 @@ record SegmentFolder(Path path, int number, long firstId) {
     }
 
     static final String SUFFIX = ".cq4";
+
+    /** Behind the name of a folder that is being deleted: no open takes it for a segment. */
+    private static final String DELETED = ".deleted";
 
     private static final String BORN = "born";
     private static final String ALLOCATED = "allocated";
@@ -127,7 +131,28 @@ record SegmentFolder(Path path, int number, long firstId) {
         }
     }
 
+    static boolean isDeleted(Path path) {
+        return path.getFileName().toString().endsWith(DELETED);
+    }
+
+    /** The first step of its deletion, from when on the log has it no more. Returns what is left to {@link #deleteAll}. */
+    Path renameDeleted() throws IOException {
+        Path deleted = path.resolveSibling(path.getFileName() + DELETED);
+        if (Files.exists(path)) {
+            Files.move(path, deleted, StandardCopyOption.ATOMIC_MOVE);
+        }
+        return deleted;
+    }
+
     void delete() {
+        deleteAll(path);
+    }
+
+    /** Deletes the folder and what is in it, if it is there. */
+    static void deleteAll(Path path) {
+        if (!Files.exists(path)) {
+            return;
+        }
         try (Stream<Path> all = Files.walk(path)) {
             for (Path each : all.sorted(Comparator.reverseOrder()).toList()) {
                 Files.deleteIfExists(each);

@@ -19,6 +19,19 @@ record SegmentList(List<Segment> segments) {
         return new SegmentList(longer);
     }
 
+    SegmentList withoutOldest(int count) {
+        return new SegmentList(segments.subList(count, segments.size()));
+    }
+
+    /** How many of the oldest segments, the newest never among them, end at or below this id. */
+    int oldestEndingBy(long id) {
+        int count = 0;
+        while (count + 1 < segments.size() && segments.get(count).lastId() <= id) {
+            count++;
+        }
+        return count;
+    }
+
     /** The first id from {@code id} on that a segment has, or {@code none}. */
     long skipVoid(long id, long none) {
         for (int i = firstEndingAtOrBehind(id); i < segments.size(); i++) {
@@ -47,6 +60,11 @@ record SegmentList(List<Segment> segments) {
             ids += segment.lastId() - Math.max(segment.firstId() - 1, id);
         }
         return ids;
+    }
+
+    /** The one that is appended to, or was; ask only a list that is not empty. */
+    Segment newest() {
+        return segments.get(segments.size() - 1);
     }
 
     long diskBytes() {

@@ -21,7 +21,6 @@ final class SegmentStarter {
 
     private final Path log;
     private final LogLimits limits;
-    private final LogGrowth growth;
     private final Coverage coverage;
     private final InstantSource clock;
     private int lastNumber;
@@ -29,11 +28,9 @@ final class SegmentStarter {
     /** A new segment, ready for the group it was started for. */
     record Started(Segment segment, SegmentWriter writer) {}
 
-    SegmentStarter(
-            Path log, LogLimits limits, LogGrowth growth, Coverage coverage, InstantSource clock, int lastNumber) {
+    SegmentStarter(Path log, LogLimits limits, Coverage coverage, InstantSource clock, int lastNumber) {
         this.log = log;
         this.limits = limits;
-        this.growth = growth;
         this.coverage = coverage;
         this.clock = clock;
         this.lastNumber = lastNumber;
@@ -44,7 +41,7 @@ final class SegmentStarter {
     }
 
     /** Throws StoreException, and leaves nothing behind, if there cannot be such a segment. */
-    Started start(SegmentHeader header, long recordBytes, int count, long logBytes) {
+    Started start(SegmentHeader header, long recordBytes, int count, LogGrowth growth, long logBytes) {
         int headerBytes = header.toBytes().limit();
         growth.checkBirth(headerBytes + recordBytes, logBytes);
         SegmentFolder folder = SegmentFolder.of(log, lastNumber + 1, header.firstId());

@@ -4,12 +4,17 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.Objects;
 import net.openhft.chronicle.bytes.Bytes;
 import net.openhft.chronicle.queue.ExcerptAppender;
 import net.openhft.chronicle.queue.impl.single.SingleChronicleQueue;
 import net.openhft.chronicle.queue.impl.single.SingleChronicleQueueStore;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The end of the one segment that is appended to. No append touches a page that was not allocated before: a full disk
@@ -37,6 +42,9 @@ final class SegmentWriter implements AutoCloseable {
     private final ExcerptAppender appender;
     private final FileChannel channel;
     private final LogLimits limits;
+    /** Tells the file from another one of its name; null where the file system cannot. */
+    private final @Nullable Object fileKey;
+
     private long records;
     /** Where Chronicle's last record begins, as its header in the file says. */
     private long lastPosition;
@@ -52,6 +60,7 @@ final class SegmentWriter implements AutoCloseable {
             SingleChronicleQueueStore store,
             ExcerptAppender appender,
             FileChannel channel,
+            @Nullable Object fileKey,
             LogLimits limits) {
         this.folder = folder;
         this.source = source;
@@ -59,6 +68,7 @@ final class SegmentWriter implements AutoCloseable {
         this.store = store;
         this.appender = appender;
         this.channel = channel;
+        this.fileKey = fileKey;
         this.limits = limits;
     }
 
@@ -71,7 +81,8 @@ final class SegmentWriter implements AutoCloseable {
             ExcerptAppender appender = queue.createAppender();
             appender.singleThreadedCheckDisabled(true);
             FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE);
-            SegmentWriter writer = new SegmentWriter(folder, source, queue, store, appender, channel, limits);
+            SegmentWriter writer =
+                    new SegmentWriter(folder, source, queue, store, appender, channel, fileKey(file), limits);
             writer.allocateBirthPages();
             return writer;
         } catch (Throwable e) {
@@ -116,6 +127,22 @@ final class SegmentWriter implements AutoCloseable {
     /** What of the file is there; Chronicle makes it longer as it goes on to its next block. */
     long fileBytes() {
         return fileBytes;
+    }
+
+    /** False: the file was deleted or replaced, and what is appended goes where no open will find it. */
+    boolean hasItsName() {
+        try {
+            Path file = folder.file();
+            return file != null && Objects.equals(fileKey, fileKey(file));
+        } catch (NoSuchFileException e) {
+            return false;
+        } catch (IOException e) { // that is not known, then
+            return true;
+        }
+    }
+
+    private static @Nullable Object fileKey(Path file) throws IOException {
+        return Files.readAttributes(file, BasicFileAttributes.class).fileKey();
     }
 
     /** The checksum of Chronicle's part of the file, as it is now. */

@@ -78,7 +78,7 @@ class LogSpaceTest {
                             StoreException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.PIPE_FULL))
                     .hasMessageContaining("pipe=orders, logBytes=")
                     .hasMessageContaining("limit=4194304")
-                    .hasMessageEndingWith("raise max-bytes or publish to another pipe");
+                    .hasMessageEndingWith("publish again when older events are settled, or raise max-bytes");
 
             long lastId = test.log.lastId();
             assertThat(test.log.diskBytes()).isBetween(3L << 20, 4L << 20);
