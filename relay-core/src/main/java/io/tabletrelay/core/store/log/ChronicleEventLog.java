@@ -297,7 +297,11 @@ final class ChronicleEventLog implements EventLog {
 
     @Override
     public EventTailer openTailer() {
-        return new ChronicleEventTailer(this, newRecord());
+        return new ChronicleEventTailer(this, newRecord(), limits.config().onDamage());
+    }
+
+    LostEvents lost(Segment segment, long firstId, long lastId) {
+        return new LostEvents(limits, origin.salt(), segment.folder(), new IdRange(firstId, lastId));
     }
 
     private StoredRecord newRecord() {
