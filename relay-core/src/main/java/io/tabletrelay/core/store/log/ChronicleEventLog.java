@@ -314,6 +314,7 @@ final class ChronicleEventLog implements EventLog {
         writer = null;
         if (open != null) {
             open.close();
+            noteEnd();
         }
         for (Segment segment : segments.segments()) {
             SegmentQueue queue = segment.queue();
@@ -322,6 +323,19 @@ final class ChronicleEventLog implements EventLog {
             }
         }
         recordBytes.releaseLast();
+    }
+
+    private void noteEnd() {
+        try {
+            if (failure == null) {
+                newest().folder().noteEnd(lastId);
+            }
+        } catch (IOException e) { // the file says it as well, as long as it can be read
+            LOG.warn(
+                    "end of the log cannot be noted: segment={}",
+                    newest().folder().path(),
+                    e);
+        }
     }
 
     /** The segment that has this id; ask only for ids that {@link #skipVoid} gave. */
