@@ -87,6 +87,17 @@ public final class SettledIds {
         }
     }
 
+    /** Opens the file to be read only; null if it is damaged. */
+    public static @Nullable SettledIds look(Path path) throws IOException {
+        SettledFile file = SettledFile.look(path);
+        return file == null ? null : new SettledIds(path, 0, file, null);
+    }
+
+    /** How many words are damaged: what they said of up to 32 ids each is lost, and those events come again. */
+    public int damagedWords() {
+        return file.damagedWords().size();
+    }
+
     private static SettledFile begin(Path path, long startBelow, long delivered, long maxSpreadIds) throws IOException {
         long firstBlock = SettledFormat.block(startBelow);
         int fileBytes = SettledFormat.FIRST_BYTES;

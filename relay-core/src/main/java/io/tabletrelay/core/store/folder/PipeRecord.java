@@ -23,7 +23,7 @@ import java.util.TreeMap;
  * @param bootId the run of the operating system in which the mark was last raised
  * @param settings not in the file if there are none
  */
-record PipeRecord(
+public record PipeRecord(
         String name,
         long epoch,
         long salt,

@@ -63,7 +63,7 @@ public final class PipeStore implements AutoCloseable {
         AttemptJournal attempts = AttemptJournal.open(folder.attemptsFile(SUBSCRIPTION));
         if (attempts.damagedFile() != null) {
             logger.error(
-                    "attempts were damaged, failing events are counted anew: pipe={}, set aside={}",
+                    "attempts were damaged, failing events whose attempts are lost are counted anew: pipe={}, set aside={}",
                     folder.name(),
                     attempts.damagedFile());
         }

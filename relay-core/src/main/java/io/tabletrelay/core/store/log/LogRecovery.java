@@ -11,36 +11,49 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Objects;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
- * Finds out what a log has after anything may have happened to its files. It deletes folders of segments that were never
- * born or were replaced before their first event, puts foreign queue files aside, and writes nothing else.
+ * Finds out what a log has after anything may have happened to its files. It writes nothing; its {@link Findings} may clear
+ * away folders of segments that were never born or were replaced before their first event, and foreign queue files.
  *
  * <p>Threading: created, used and dropped by the I/O thread that opens the log.
  */
 final class LogRecovery {
-    private static final Logger LOG = LoggerFactory.getLogger(LogRecovery.class);
-
     private final Path log;
     private final LogLimits limits;
     private final LogOrigin origin;
     private final long idMark;
     private final StoredRecord record;
+    private final Findings findings;
+
+    /** What is told of a log that is not as it should be. */
+    interface Findings {
+        /** The segment never had an event and never will. */
+        void eventless(SegmentFolder folder);
+
+        /** A queue file that is none of the log's. */
+        void foreign(Path file);
+
+        /** What can be found in the segment is read. */
+        void damaged(SegmentFolder folder, State state, boolean headerIsLost);
+    }
 
     /** A segment's folder, what could be read of its header, and what it is known to take on disk. */
     private record Found(
             SegmentFolder folder, State state, @Nullable SegmentHeader header, long diskBytes) {}
 
     LogRecovery(Path log, LogLimits limits, LogOrigin origin, long idMark) {
+        this(log, limits, origin, idMark, new LogCleaning(limits.pipe()));
+    }
+
+    LogRecovery(Path log, LogLimits limits, LogOrigin origin, long idMark, Findings findings) {
         this.log = log;
         this.limits = limits;
         this.origin = origin;
         this.idMark = idMark;
+        this.findings = findings;
         this.record = new StoredRecord(limits.maxRecordBytes(), origin.salt());
     }
 
@@ -106,14 +119,13 @@ final class LogRecovery {
 
     /** Null for a segment that has no ids. */
     private @Nullable Found inspect(SegmentFolder folder, @Nullable SegmentFolder next) throws IOException {
-        setAsideForeign(folder);
+        findForeign(folder);
         State state = folder.inspect(limits);
         SegmentHeader header = folder.header();
         boolean isReplaced = next != null && next.firstId() <= folder.firstId();
         boolean isUnborn = next == null && !folder.isMarkedBorn();
         if ((isReplaced || isUnborn) && hasNoEvent(folder)) {
-            LOG.debug("segment never had an event: pipe={}, segment={}; deleted", limits.pipe(), folder.path());
-            folder.delete();
+            findings.eventless(folder);
             return null;
         }
         return isReplaced ? null : checked(folder, state, header);
@@ -146,12 +158,7 @@ final class LogRecovery {
         if (state == State.READABLE && header != null && asBorn) {
             return new Found(folder, State.READABLE, header, diskBytes(folder));
         }
-        LOG.error(
-                "segment is damaged: pipe={}, segment={}, state={}, header={}; what can be found in it is read",
-                limits.pipe(),
-                folder.path(),
-                state,
-                header == null ? "lost" : "whole");
+        findings.damaged(folder, state, header == null);
         State known = state == State.MISSING ? State.MISSING : State.SEARCHABLE;
         return new Found(folder, known, header, diskBytes(folder));
     }
@@ -209,7 +216,7 @@ final class LogRecovery {
                 if (folder != null) {
                     folders.add(folder);
                 } else if (path.getFileName().toString().endsWith(SegmentFolder.SUFFIX)) {
-                    setAside(path);
+                    findings.foreign(path);
                 }
             }
             folders.sort(Comparator.comparingInt(SegmentFolder::number));
@@ -219,24 +226,14 @@ final class LogRecovery {
         }
     }
 
-    private void setAsideForeign(SegmentFolder folder) throws IOException {
+    private void findForeign(SegmentFolder folder) throws IOException {
         try (Stream<Path> all = Files.list(folder.path())) {
             for (Path path : all.toList()) {
                 boolean queueFile = path.getFileName().toString().endsWith(SegmentFolder.SUFFIX);
                 if (queueFile && !path.equals(folder.file())) {
-                    setAside(path);
+                    findings.foreign(path);
                 }
             }
         }
-    }
-
-    private void setAside(Path foreign) throws IOException {
-        String name = Objects.toString(foreign.getFileName()) + ".foreign";
-        Path aside = foreign.resolveSibling(name);
-        for (int copy = 2; Files.exists(aside); copy++) {
-            aside = foreign.resolveSibling(name + "-" + copy);
-        }
-        Files.move(foreign, aside);
-        LOG.error("foreign queue file: pipe={}, file={}; moved to {}", limits.pipe(), foreign, aside);
     }
 }
