@@ -5,6 +5,7 @@ import io.tabletrelay.api.PipeName;
 import io.tabletrelay.core.config.StoreConfig;
 import io.tabletrelay.core.store.check.Damage;
 import io.tabletrelay.core.store.check.DataCheck;
+import io.tabletrelay.core.store.check.DataRepair;
 import io.tabletrelay.core.store.check.DataReport;
 import io.tabletrelay.core.store.check.PipeReport;
 import io.tabletrelay.core.store.folder.StillDirectory;
@@ -12,6 +13,8 @@ import io.tabletrelay.core.store.log.LogCheck;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
+import java.time.InstantSource;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.function.ToLongFunction;
@@ -43,6 +46,16 @@ final class CheckDataCommand implements Callable<Integer> {
     private boolean json;
 
     @Option(
+            names = "--repair",
+            paramLabel = "COPY",
+            description = "write a repaired copy of the directory there: what can be read, under its ids; DIR itself is"
+                    + " never changed")
+    private @Nullable Path copy;
+
+    @Option(names = "--dry-run", description = "with --repair: only say what it would do")
+    private boolean dryRun;
+
+    @Option(
             names = "--progress",
             negatable = true,
             description = "show a progress bar (default: if standard error is a terminal, as the launcher sees it)")
@@ -58,6 +71,9 @@ final class CheckDataCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
+        if (dryRun && copy == null) {
+            throw new IllegalArgumentException("dry-run is for --repair; without it nothing is ever changed");
+        }
         try (StillDirectory still = StillDirectory.open(directory)) {
             DataCheck check = new DataCheck(still, StoreConfig.DEFAULT, pipe == null ? null : pipe.value());
             if (pipe != null && check.pipes().isEmpty()) {
@@ -66,7 +82,29 @@ final class CheckDataCommand implements Callable<Integer> {
             }
             DataReport report = run(check);
             print(report);
-            return report.isSound() ? 0 : RelayMain.DAMAGED;
+            return copy == null ? exitCode(report) : repair(still, report, copy);
+        }
+    }
+
+    private static int exitCode(DataReport report) {
+        return report.isSound() ? 0 : RelayMain.DAMAGED;
+    }
+
+    /** The copy is checked as well: its exit code is the one that counts, if no pipe was left out. */
+    private int repair(StillDirectory still, DataReport report, Path target) throws IOException {
+        List<String> done = new DataRepair(still, report, target, dryRun, InstantSource.system()).run();
+        PrintWriter out =
+                json ? spec.commandLine().getErr() : spec.commandLine().getOut();
+        done.forEach(line -> out.println((dryRun ? "would repair: " : "repaired: ") + line));
+        if (dryRun) {
+            return exitCode(report);
+        }
+        try (StillDirectory repaired = StillDirectory.open(target)) {
+            DataReport after = run(new DataCheck(repaired, StoreConfig.DEFAULT, null));
+            out.println("copy: directory=" + target + ", pipes=" + after.pipes().size() + ", events="
+                    + sum(after, LogCheck.Result::events) + (after.isSound() ? "; sound" : "; DAMAGED"));
+            boolean isWhole = after.pipes().size() == report.pipes().size();
+            return isWhole ? exitCode(after) : RelayMain.DAMAGED;
         }
     }
 

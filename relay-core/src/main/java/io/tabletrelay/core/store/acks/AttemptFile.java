@@ -43,6 +43,13 @@ public record AttemptFile(Map<Long, Attempt> attempts, int wholeBytes, int cutBy
         return new AttemptFile(attempts, end, 0, damaged);
     }
 
+    /** The bytes of a file that says the same and is whole. */
+    public byte[] rewritten() {
+        return AttemptFormat.file(attempts.values().stream()
+                .map(attempt -> new Change(attempt.id(), attempt))
+                .toList());
+    }
+
     static void apply(Change change, Map<Long, Attempt> attempts) {
         if (change.attempt() == null) {
             attempts.remove(change.id());

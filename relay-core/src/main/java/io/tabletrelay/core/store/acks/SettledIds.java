@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -96,6 +97,15 @@ public final class SettledIds {
     /** How many words are damaged: what they said of up to 32 ids each is lost, and those events come again. */
     public int damagedWords() {
         return file.damagedWords().size();
+    }
+
+    /** The bytes of the file with its damaged words emptied. */
+    public byte[] withoutDamage() throws IOException {
+        byte[] content = Files.readAllBytes(path);
+        for (int at : file.damagedWords()) {
+            Arrays.fill(content, at, at + Long.BYTES, (byte) 0);
+        }
+        return content;
     }
 
     private static SettledFile begin(Path path, long startBelow, long delivered, long maxSpreadIds) throws IOException {

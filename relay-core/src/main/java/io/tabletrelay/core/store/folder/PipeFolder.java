@@ -71,7 +71,7 @@ public final class PipeFolder {
         }
     }
 
-    private static StoreException broken(Path folder, IOException cause) {
+    static StoreException broken(Path folder, IOException cause) {
         return new StoreException(
                 ErrorCode.PIPE_FAILED,
                 "pipe cannot be opened: folder=" + folder + ", file=" + FILE_NAME + ", reason=" + cause.getMessage()

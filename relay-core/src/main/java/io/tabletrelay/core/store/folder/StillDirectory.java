@@ -101,10 +101,10 @@ public final class StillDirectory implements AutoCloseable {
         String decoded = DiskName.decode(onDisk);
         try {
             PipeRecord record = PipeFolder.read(folder);
-            String problem = DiskName.of(record.name()).equals(onDisk)
-                    ? ""
-                    : "pipe.json is of another pipe, '" + record.name() + "'";
-            return new Pipe(folder, record.name(), record, problem);
+            if (!DiskName.of(record.name()).equals(onDisk)) {
+                throw PipeFolder.broken(folder, new IOException("it is of another pipe, '" + record.name() + "'"));
+            }
+            return new Pipe(folder, record.name(), record, "");
         } catch (StoreException e) {
             PipeRecord born = born(folder, onDisk);
             String name = decoded != null ? decoded : born != null ? born.name() : onDisk;

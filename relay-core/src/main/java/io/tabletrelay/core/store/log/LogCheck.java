@@ -26,6 +26,7 @@ public final class LogCheck implements LogRecovery.Findings {
     private long bytes;
     private long firstLostId;
     private long lastLostId;
+    private boolean damaged;
 
     /** What is found, by id. */
     public interface Visitor {
@@ -53,9 +54,17 @@ public final class LogCheck implements LogRecovery.Findings {
      * @param lostIds of events that should be there and cannot be read
      * @param voidIds from firstId on that never had an event
      * @param bytes of the segments' files, as far as they are allocated
+     * @param isSound nothing is lost or damaged
      */
     public record Result(
-            long firstId, long lastId, long events, long lostIds, long voidIds, int segments, long bytes) {}
+            long firstId,
+            long lastId,
+            long events,
+            long lostIds,
+            long voidIds,
+            int segments,
+            long bytes,
+            boolean isSound) {}
 
     /**
      * A check of the log in that folder, which need not be there.
@@ -86,7 +95,8 @@ public final class LogCheck implements LogRecovery.Findings {
             long firstId = log.segments().firstId(log.lastWrittenId() + 1);
             long voidIds = log.lastWrittenId() - firstId + 1 - log.segments().idsAbove(firstId - 1);
             int segments = log.segments().segments().size();
-            return new Result(firstId, log.lastWrittenId(), events, lostIds, voidIds, segments, bytes);
+            return new Result(
+                    firstId, log.lastWrittenId(), events, lostIds, voidIds, segments, bytes, lostIds == 0 && !damaged);
         } catch (UncheckedIOException e) {
             throw e.getCause();
         }
@@ -107,6 +117,7 @@ public final class LogCheck implements LogRecovery.Findings {
         String what = state == State.MISSING
                 ? "its file is missing, empty or cannot be read"
                 : headerIsLost ? "its header is lost" : "its file is not as it was born";
+        damaged = true;
         visitor.damaged(segment.path(), what);
     }
 
@@ -117,6 +128,7 @@ public final class LogCheck implements LogRecovery.Findings {
             lost(segment.firstId(), segment.lastId());
         } else {
             if (segment.queue() != null && !structureIsSound(segment, file)) {
+                damaged = true;
                 visitor.damaged(segment.folder().path(), "its words or its index are damaged");
             }
             try (SegmentSearch search = new SegmentSearch(file, record)) {

@@ -88,12 +88,13 @@ final class LogRecovery {
         open.appendedUpTo(lastValidId);
         open.grownTo(Math.max(end.bytes(), newest.diskBytes()));
         segments.add(open);
+        long voidAtEnd = header == null || lastValidId >= open.firstId() ? 0 : lastValidId - header.lastValidId();
         return new RecoveredLog(
                 new SegmentList(segments),
                 lastNumber,
-                lastValidId,
+                lastValidId - voidAtEnd,
                 Math.max(lastValidId, end.lastWrittenId()),
-                voidIds,
+                voidIds - voidAtEnd,
                 !end.endIsKnown(),
                 producers);
     }

@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Comparator;
+import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -67,6 +68,12 @@ record SegmentFolder(Path path, int number, long firstId) {
     Path file() {
         Path file = path.resolve(new SegmentClock(number).fileName());
         return Files.isRegularFile(file) ? file : null;
+    }
+
+    /** True for the queue file and our notes; what else is there means nothing to the log. */
+    boolean has(Path inFolder) {
+        String name = String.valueOf(inFolder.getFileName());
+        return inFolder.equals(file()) || List.of(BORN, ALLOCATED, ENDED).contains(name);
     }
 
     /** Says that the segment is there as a whole: nothing is appended to it before. */
