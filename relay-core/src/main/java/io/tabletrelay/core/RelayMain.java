@@ -34,6 +34,7 @@ import picocli.CommandLine.TypeConversionException;
  *   <li>3: the relay cannot start: a taken port, a locked data folder
  *   <li>4: the relay refused, and would again
  *   <li>5: the relay cannot be reached, or said "later" until the time was up
+ *   <li>6: check-data found damage
  * </ul>
  */
 @Command(
@@ -49,7 +50,8 @@ import picocli.CommandLine.TypeConversionException;
             "2:the command line makes no sense",
             "3:the relay cannot start: a taken port, a locked data folder",
             "4:the relay refused, and would again",
-            "5:the relay cannot be reached, or said \"later\" until the time was up"
+            "5:the relay cannot be reached, or said \"later\" until the time was up",
+            "6:check-data found damage"
         },
         footer = "%nEach option can be given as an environment variable: RELAY_WS_PORT for --ws-port.",
         subcommands = {
@@ -57,7 +59,8 @@ import picocli.CommandLine.TypeConversionException;
             PublishCommand.class,
             ImportCommand.class,
             ConsumeCommand.class,
-            PipeCommand.class
+            PipeCommand.class,
+            CheckDataCommand.class
         })
 public final class RelayMain implements Runnable {
     static final int FAILED = 1;
@@ -65,6 +68,7 @@ public final class RelayMain implements Runnable {
     static final int CANNOT_START = 3;
     static final int REFUSED = 4;
     static final int UNREACHABLE = 5;
+    static final int DAMAGED = 6;
 
     private static final Logger LOG = LoggerFactory.getLogger(RelayMain.class);
 

@@ -56,6 +56,21 @@ public record StoreConfig(
                 RetentionConfig.ACKED);
     }
 
+    /** The same for what is no reason to stop a pipe: its dead letters. */
+    public StoreConfig skippingDamage() {
+        return new StoreConfig(
+                segmentBytes,
+                maxEventBytes,
+                maxBytes,
+                maxEvents,
+                diskReserveBytes,
+                durability,
+                commit,
+                whenFull,
+                OnDamage.SKIP,
+                retention);
+    }
+
     /** What segments a pipe has that may have so many bytes: at least four, so that it can give space back before it is full. */
     long segmentBytesWithin(long mostBytes) {
         return mostBytes == 0 ? segmentBytes : Math.max(LEAST_SEGMENT_BYTES, Math.min(segmentBytes, mostBytes / 4));

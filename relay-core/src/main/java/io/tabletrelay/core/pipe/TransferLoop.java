@@ -10,6 +10,7 @@ import io.tabletrelay.core.delivery.DeadLetter;
 import io.tabletrelay.core.delivery.DeadLetters;
 import io.tabletrelay.core.delivery.Subscription;
 import io.tabletrelay.core.metrics.PipeMetrics;
+import io.tabletrelay.core.store.DamageException;
 import io.tabletrelay.core.store.StoreException;
 import io.tabletrelay.core.store.folder.PipeStore;
 import java.util.ArrayDeque;
@@ -67,6 +68,9 @@ final class TransferLoop implements ConsumerLine.Listener {
     private boolean stopping;
     private String reason = "";
     private ErrorCode failureCode = ErrorCode.PIPE_FAILED;
+    /** What the pipe waits to see gone before it is opened again. */
+    private @Nullable DamageException damage;
+
     private @Nullable OpenPipe open;
     private long retryNanos = FIRST_RETRY_NANOS;
     private long retryAtNanos;
@@ -251,8 +255,11 @@ final class TransferLoop implements ConsumerLine.Listener {
             return;
         }
         PipeFailure failure = PipeFailure.of(name, "its store cannot be used", cause);
-        log.error("{}; opening it again in {} ms", failure.reason(), retryNanos / 1_000_000, cause);
+        if (!failure.reason().equals(reason)) { // said when it failed first, and still true
+            log.error("{}; opening it again in {} ms", failure.reason(), retryNanos / 1_000_000, cause);
+        }
         state = State.FAILED;
+        damage = cause instanceof DamageException found ? found : null;
         opening = null;
         reason = failure.reason();
         failureCode = failure.code();
@@ -295,7 +302,7 @@ final class TransferLoop implements ConsumerLine.Listener {
     }
 
     private void startOpening() {
-        Opening started = new Opening();
+        Opening started = new Opening(damage);
         opening = started;
         diskTasks.submit(started::run, started::done);
     }
@@ -377,10 +384,18 @@ final class TransferLoop implements ConsumerLine.Listener {
 
     /** Opens the store: what was found is handed from the I/O thread to the transfer thread. */
     private final class Opening {
+        private final @Nullable DamageException known;
         private @Nullable PipeStore store;
         private @Nullable DeadLetters deadLetters;
 
+        Opening(@Nullable DamageException known) {
+            this.known = known;
+        }
+
         void run() {
+            if (known != null && known.isStillTrue()) {
+                throw known;
+            }
             PipeStore opened = opener.get();
             store = opened;
             DeadLetters letters = new DeadLetters(opened.deadLetterLog());

@@ -31,6 +31,7 @@ public interface EventTailer extends AutoCloseable {
      *
      * @throws StoreException if the event cannot be read now, whatever is in the file (no memory, no file handle); the tailer
      *     stands where it stood
+     * @throws DamageException instead of returning DAMAGED, in a pipe that stops then
      */
     Step next();
 

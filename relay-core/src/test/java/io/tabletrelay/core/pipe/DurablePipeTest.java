@@ -128,8 +128,8 @@ class DurablePipeTest {
     private CompletableFuture<Appended> publish(@Nullable ProducerSequence sequence, String text) {
         Payload payload = new Payload("text/plain", Map.of(), ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8)));
         Answer result = new Answer();
-        loop.append(
-                new WaitingAppend(new EventGroup(List.of(payload), sequence, 0), sequence, PipeSettings.NONE, result));
+        loop.append(new WaitingAppend(
+                new EventGroup(List.of(payload), sequence, 0), sequence, PipeSettings.NONE, 0, result));
         return result;
     }
 

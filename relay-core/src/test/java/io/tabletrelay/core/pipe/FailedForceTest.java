@@ -10,21 +10,36 @@ import io.tabletrelay.api.PipeName;
 import io.tabletrelay.api.ProducerSequence;
 import io.tabletrelay.api.RelayException;
 import io.tabletrelay.core.config.CommitConfig;
+import io.tabletrelay.core.config.DeliveryConfig;
 import io.tabletrelay.core.config.FullConfig;
 import io.tabletrelay.core.config.OnDamage;
 import io.tabletrelay.core.config.PipeSettings;
 import io.tabletrelay.core.config.RetentionConfig;
 import io.tabletrelay.core.config.StoreConfig;
+import io.tabletrelay.core.delivery.DeadLetters;
+import io.tabletrelay.core.delivery.DeliveryContext;
+import io.tabletrelay.core.delivery.DroppingOldest;
+import io.tabletrelay.core.delivery.Retention;
+import io.tabletrelay.core.delivery.Subscription;
+import io.tabletrelay.core.metrics.PipeMetrics;
 import io.tabletrelay.core.metrics.RelayMetrics;
 import io.tabletrelay.core.store.EventGroup;
+import io.tabletrelay.core.store.folder.DataDirectory;
+import io.tabletrelay.core.store.folder.PipeStore;
 import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** What producers are told, and which sequences they may use, when a force fails. */
 class FailedForceTest {
@@ -33,10 +48,23 @@ class FailedForceTest {
 
     private final HandForcedLog log = new HandForcedLog();
     private final ArrayDeque<Runnable> diskWork = new ArrayDeque<>();
-    private final Appends appends = appends();
+    private final PipeMetrics metrics = new RelayMetrics().pipe(PIPE);
     private long nowNanos;
 
-    private Appends appends() {
+    @TempDir
+    private Path data;
+
+    @SuppressWarnings("NullAway.Init")
+    private DataDirectory directory;
+
+    @SuppressWarnings("NullAway.Init")
+    private PipeStore store;
+
+    @SuppressWarnings("NullAway.Init")
+    private Appends appends;
+
+    @BeforeEach
+    void open() {
         StoreConfig config = new StoreConfig(
                 1 << 20,
                 1 << 20,
@@ -48,7 +76,28 @@ class FailedForceTest {
                 FullConfig.DEFAULT,
                 OnDamage.SKIP,
                 RetentionConfig.ACKED);
-        return new Appends(PIPE, log, this::submit, config, () -> 0, () -> nowNanos, new RelayMetrics().pipe(PIPE));
+        directory = DataDirectory.open(data, () -> Instant.EPOCH, () -> "boot");
+        store = PipeStore.open(directory.pipe(PIPE), config, 1 << 20, () -> Instant.EPOCH);
+        appends = new Appends(PIPE, log, this::submit, full(config), config, () -> 0, () -> nowNanos, metrics);
+    }
+
+    /** Never full: there is a log of its own behind it. */
+    private FullPipe full(StoreConfig config) {
+        DeliveryContext delivery =
+                new DeliveryContext(DeliveryConfig.DEFAULT, () -> nowNanos, () -> Instant.EPOCH, new Random(1));
+        DeadLetters deadLetters = new DeadLetters(store.deadLetterLog());
+        Subscription subscription = new Subscription(
+                store.log(), store.settled(), store.attempts(), deadLetters, this::submit, delivery, metrics);
+        Retention retention = new Retention(PIPE.value(), store.log(), store.settled(), this::submit, delivery);
+        DroppingOldest dropping = new DroppingOldest(
+                PIPE.value(), store.log(), store.settled(), subscription, this::submit, () -> nowNanos, metrics);
+        return new FullPipe(config.whenFull(), store.log().oldSegments(), retention, dropping, () -> nowNanos);
+    }
+
+    @AfterEach
+    void close() {
+        store.close();
+        directory.close();
     }
 
     private void submit(Runnable work, Consumer<@Nullable Throwable> then) {
@@ -87,7 +136,7 @@ class FailedForceTest {
 
     private CompletableFuture<Appended> add(@Nullable EventGroup group, ProducerSequence sequence) {
         Answer answer = new Answer();
-        appends.add(new WaitingAppend(group, sequence, PipeSettings.NONE, answer));
+        appends.add(new WaitingAppend(group, sequence, PipeSettings.NONE, nowNanos, answer));
         return answer;
     }
 

@@ -7,6 +7,7 @@ import io.tabletrelay.core.store.EventLog;
 import io.tabletrelay.core.store.EventTailer;
 import io.tabletrelay.core.store.ForceFailedException;
 import io.tabletrelay.core.store.IdRange;
+import io.tabletrelay.core.store.OldSegments;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.HashMap;
@@ -143,6 +144,19 @@ final class HandForcedLog implements EventLog {
     public EventTailer openTailer() {
         throw new UnsupportedOperationException(ErrorCode.INTERNAL.name());
     }
+
+    @Override
+    public boolean hasDeleted() {
+        return false;
+    }
+
+    @Override
+    public OldSegments oldSegments() {
+        throw new UnsupportedOperationException(ErrorCode.INTERNAL.name());
+    }
+
+    @Override
+    public void checkFiles() {}
 
     @Override
     public void close() {}

@@ -85,6 +85,18 @@ final class AttemptFormat {
                         : new Attempt(id, failedDeliveries, dueAtMillis, new String(reason, StandardCharsets.UTF_8)));
     }
 
+    /** Returns false if what stands at the position, to the end, is a record that was cut short, or was never written. */
+    static boolean isDamaged(ByteBuffer in) {
+        int start = in.position();
+        boolean announcesMore = in.remaining() < PREFIX_BYTES + FIXED_BYTES
+                || start + PREFIX_BYTES + (in.getShort(start + Integer.BYTES) & 0xFFFF) > in.limit();
+        boolean zeros = true;
+        for (int i = start; zeros && i < in.limit(); i++) {
+            zeros = in.get(i) == 0;
+        }
+        return !announcesMore && !zeros;
+    }
+
     /** Cuts a text to the most UTF-8 bytes that a record holds, between two characters. */
     static String cut(String reason) {
         byte[] utf8 = reason.getBytes(StandardCharsets.UTF_8);

@@ -69,30 +69,27 @@ public final class AttemptJournal {
         attempts.putAll(written);
     }
 
-    /** Reads the journal; there need not be one. What stands behind its last whole record is cut off. I/O thread. */
+    /**
+     * Reads the journal; there need not be one. A record that was cut short at its end is cut off. A damaged one is set aside,
+     * and written anew at the next flush, without the records that cannot be read. I/O thread.
+     */
     public static AttemptJournal open(Path path) {
         try {
             Files.deleteIfExists(SmallFile.temp(path));
             if (!Files.exists(path)) {
                 return new AttemptJournal(path, new HashMap<>(), 0, 0, null);
             }
-            ByteBuffer bytes = ByteBuffer.wrap(Files.readAllBytes(path));
-            if (!AttemptFormat.readHeader(bytes)) {
-                return new AttemptJournal(path, new HashMap<>(), 0, 0, SmallFile.setAside(path));
+            AttemptFile file = AttemptFile.read(path);
+            if (file.isDamaged()) {
+                return new AttemptJournal(path, file.attempts(), 0, 0, SmallFile.setAside(path));
             }
-            Map<Long, Attempt> written = new HashMap<>();
-            Change change = AttemptFormat.read(bytes);
-            while (change != null) {
-                apply(change, written);
-                change = AttemptFormat.read(bytes);
-            }
-            return new AttemptJournal(path, written, bytes.position(), bytes.remaining(), null);
+            return new AttemptJournal(path, file.attempts(), file.wholeBytes(), file.cutBytes(), null);
         } catch (IOException e) {
             throw SmallFile.failure("attempts cannot be read", path, e);
         }
     }
 
-    /** Where the file went that was found not to be a journal at the open, its attempts with it; or null. */
+    /** Where the file went that was found damaged at the open; or null. */
     public @Nullable Path damagedFile() {
         return damagedFile;
     }
@@ -181,12 +178,12 @@ public final class AttemptJournal {
         ByteBuffer records = AttemptFormat.write(changes);
         if (fileBytes == 0 || fileBytes + records.remaining() > compactAboveBytes()) {
             Map<Long, Attempt> live = new HashMap<>(written);
-            changes.forEach(change -> apply(change, live));
+            changes.forEach(change -> AttemptFile.apply(change, live));
             writeAnew(live);
         } else {
             append(records);
         }
-        changes.forEach(change -> apply(change, written));
+        changes.forEach(change -> AttemptFile.apply(change, written));
     }
 
     private long compactAboveBytes() {
@@ -210,13 +207,5 @@ public final class AttemptJournal {
             SmallFile.writeFully(channel, records, fileBytes);
         }
         fileBytes += length;
-    }
-
-    private static void apply(Change change, Map<Long, Attempt> attempts) {
-        if (change.attempt() == null) {
-            attempts.remove(change.id());
-        } else {
-            attempts.put(change.id(), change.attempt());
-        }
     }
 }

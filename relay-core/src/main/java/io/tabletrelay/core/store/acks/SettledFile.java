@@ -9,6 +9,8 @@ import java.nio.MappedByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -67,13 +69,24 @@ final class SettledFile {
     /** Returns null for a file whose size or header is damaged. */
     static @Nullable SettledFile open(Path file) throws IOException {
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
-            long size = channel.size();
-            if (size < SettledFormat.FIRST_BYTES || size > 1 << 30 || Long.bitCount(size) != 1) {
-                return null;
-            }
-            MappedByteBuffer map = channel.map(FileChannel.MapMode.READ_WRITE, 0, size);
-            return isWhole(map.order(ByteOrder.LITTLE_ENDIAN), size) ? new SettledFile(map) : null;
+            return open(channel, FileChannel.MapMode.READ_WRITE);
         }
+    }
+
+    /** The same, to be read only. */
+    static @Nullable SettledFile look(Path file) throws IOException {
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
+            return open(channel, FileChannel.MapMode.READ_ONLY);
+        }
+    }
+
+    private static @Nullable SettledFile open(FileChannel channel, FileChannel.MapMode mode) throws IOException {
+        long size = channel.size();
+        if (size < SettledFormat.FIRST_BYTES || size > 1 << 30 || Long.bitCount(size) != 1) {
+            return null;
+        }
+        MappedByteBuffer map = channel.map(mode, 0, size);
+        return isWhole(map.order(ByteOrder.LITTLE_ENDIAN), size) ? new SettledFile(map) : null;
     }
 
     private static boolean isWhole(ByteBuffer map, long size) {
@@ -107,6 +120,21 @@ final class SettledFile {
     /** One ordered store: a kill leaves the word as it was or as it shall be. */
     void put(long block, int bits) {
         TwinLong.LONGS.setRelease(map, indexOf(block), SettledFormat.word(block, bits));
+    }
+
+    /** Where the words stand that are neither unused nor any block's that can have been delivered. */
+    List<Integer> damagedWords() {
+        List<Integer> damaged = new ArrayList<>();
+        long lastBlock = SettledFormat.block(deliveredUpTo.value());
+        for (int i = 0; i < words; i++) {
+            int at = SettledFormat.HEADER_BYTES + i * Long.BYTES;
+            long word = (long) TwinLong.LONGS.getAcquire(map, at);
+            long block = SettledFormat.blockOf(word, lastBlock);
+            if (word != 0 && (block < 0 || block % words != i)) {
+                damaged.add(at);
+            }
+        }
+        return damaged;
     }
 
     private int indexOf(long block) {

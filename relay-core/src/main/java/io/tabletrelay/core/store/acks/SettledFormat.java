@@ -53,6 +53,19 @@ final class SettledFormat {
         return word == word(block, bits) ? bits : 0;
     }
 
+    /** The newest block up to the last one whose word this is; -1: none's. */
+    static long blockOf(long word, long lastBlock) {
+        int bits = (int) (word >>> 8);
+        long lap = lastBlock >>> BLOCK_BITS;
+        for (long oldest = Math.max(0, lap - 255); lap >= oldest; lap--) {
+            long block = lap << BLOCK_BITS | word >>> 40;
+            if (block <= lastBlock && word == word(block, bits)) {
+                return block;
+            }
+        }
+        return -1;
+    }
+
     private static int check(long block, int bits) {
         long checked = (block & BLOCK_MASK) << 32 | (bits & 0xFFFF_FFFFL);
         int crc = CHECK_START;

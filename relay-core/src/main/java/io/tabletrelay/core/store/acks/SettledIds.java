@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -94,6 +95,26 @@ public final class SettledIds {
         } catch (IOException e) {
             throw SmallFile.failure("settled ids cannot be opened", path, e);
         }
+    }
+
+    /** Opens the file to be read only; null if it is damaged. */
+    public static @Nullable SettledIds look(Path path) throws IOException {
+        SettledFile file = SettledFile.look(path);
+        return file == null ? null : new SettledIds(path, 0, file, null);
+    }
+
+    /** How many words are damaged: what they said of up to 32 ids each is lost, and those events come again. */
+    public int damagedWords() {
+        return file.damagedWords().size();
+    }
+
+    /** The bytes of the file with its damaged words emptied. */
+    public byte[] withoutDamage() throws IOException {
+        byte[] content = Files.readAllBytes(path);
+        for (int at : file.damagedWords()) {
+            Arrays.fill(content, at, at + Long.BYTES, (byte) 0);
+        }
+        return content;
     }
 
     private static SettledFile begin(Path path, long startBelow, long delivered, long maxSpreadIds) throws IOException {

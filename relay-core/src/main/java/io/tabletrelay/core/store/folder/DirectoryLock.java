@@ -9,6 +9,7 @@ import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Set;
@@ -29,9 +30,10 @@ final class DirectoryLock implements AutoCloseable {
     private static final long LOCKED_BYTE = 1L << 30;
 
     private final Path folder;
-    private final FileChannel channel;
+    private final @Nullable FileChannel channel;
+    private boolean released;
 
-    private DirectoryLock(Path folder, FileChannel channel) {
+    private DirectoryLock(Path folder, @Nullable FileChannel channel) {
         this.folder = folder;
         this.channel = channel;
     }
@@ -49,7 +51,7 @@ final class DirectoryLock implements AutoCloseable {
                     StandardOpenOption.CREATE,
                     StandardOpenOption.READ,
                     StandardOpenOption.WRITE);
-            if (tryLock(channel) == null) {
+            if (tryLock(channel, false) == null) {
                 throw inUse(folder, readPid(channel));
             }
             writePid(channel);
@@ -62,9 +64,31 @@ final class DirectoryLock implements AutoCloseable {
         }
     }
 
-    private static @Nullable FileLock tryLock(FileChannel channel) throws IOException {
+    /** Keeps relays out and writes nothing; others may share it. A directory without a relay.lock never had a relay. */
+    static DirectoryLock share(Path folder) throws IOException {
+        Path file = folder.resolve("relay.lock");
+        if (!HELD_IN_THIS_PROCESS.add(folder)) {
+            throw inUse(folder, String.valueOf(ProcessHandle.current().pid()));
+        }
+        FileChannel channel = null;
+        boolean acquired = false;
         try {
-            return channel.tryLock(LOCKED_BYTE, 1, false);
+            channel = Files.exists(file) ? FileChannel.open(file, StandardOpenOption.READ) : null;
+            if (channel != null && tryLock(channel, true) == null) {
+                throw inUse(folder, readPid(channel));
+            }
+            acquired = true;
+            return new DirectoryLock(folder, channel);
+        } finally {
+            if (!acquired) {
+                release(folder, channel);
+            }
+        }
+    }
+
+    private static @Nullable FileLock tryLock(FileChannel channel, boolean shared) throws IOException {
+        try {
+            return channel.tryLock(LOCKED_BYTE, 1, shared);
         } catch (OverlappingFileLockException e) {
             return null;
         }
@@ -101,7 +125,8 @@ final class DirectoryLock implements AutoCloseable {
 
     @Override
     public void close() throws IOException {
-        if (channel.isOpen()) {
+        if (!released) {
+            released = true;
             release(folder, channel);
         }
     }

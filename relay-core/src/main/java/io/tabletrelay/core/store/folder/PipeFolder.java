@@ -17,6 +17,8 @@ import java.util.stream.Stream;
  */
 public final class PipeFolder {
     static final String FILE_NAME = "pipe.json";
+    /** What pipe.json was when the pipe was made: without its salt no event could be told from garbage. */
+    static final String BIRTH_NAME = "pipe.born";
 
     private final Path folder;
     private final boolean bootChanged;
@@ -32,6 +34,7 @@ public final class PipeFolder {
     static PipeFolder create(Path folder, PipeRecord pipe) {
         try {
             SmallFile.createDirectory(folder);
+            pipe.write(folder.resolve(BIRTH_NAME));
             pipe.write(folder.resolve(FILE_NAME));
             return new PipeFolder(folder, pipe, false);
         } catch (IOException e) {
@@ -66,6 +69,11 @@ public final class PipeFolder {
         }
     }
 
+    /** A folder of a data directory that nobody changes; nothing is read and nothing is cleared away. */
+    static PipeFolder still(Path folder, PipeRecord pipe) {
+        return new PipeFolder(folder, pipe, false);
+    }
+
     static PipeRecord read(Path folder) {
         try {
             if (!Files.exists(folder.resolve(FILE_NAME))) {
@@ -77,11 +85,11 @@ public final class PipeFolder {
         }
     }
 
-    private static StoreException broken(Path folder, IOException cause) {
+    static StoreException broken(Path folder, IOException cause) {
         return new StoreException(
                 ErrorCode.PIPE_FAILED,
                 "pipe cannot be opened: folder=" + folder + ", file=" + FILE_NAME + ", reason=" + cause.getMessage()
-                        + "; restore that file or move the folder away",
+                        + "; restore that file, or repair a copy of the data directory with relay check-data --repair",
                 cause);
     }
 

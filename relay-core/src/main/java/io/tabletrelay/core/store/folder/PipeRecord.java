@@ -23,7 +23,7 @@ import java.util.TreeMap;
  * @param bootId the run of the operating system in which the mark was last raised
  * @param settings not in the file if there are none
  */
-record PipeRecord(
+public record PipeRecord(
         String name,
         long epoch,
         long salt,
@@ -64,7 +64,8 @@ record PipeRecord(
         }
     }
 
-    void write(Path file) throws IOException {
+    /** When this returns the file is on disk, as a whole. */
+    public void write(Path file) throws IOException {
         ObjectNode fields = CheckedJson.newObject()
                 .put("format", FORMAT)
                 .put("name", name)
@@ -90,8 +91,13 @@ record PipeRecord(
         return bootId.equals(currentBootId) ? this : with(idMark + 1, idMark, currentBootId);
     }
 
-    PipeRecord withIdMark(long higher) {
+    public PipeRecord withIdMark(long higher) {
         return with(firstFreeId, higher, bootId);
+    }
+
+    /** Ids go on above the mark. */
+    public PipeRecord above(long mark) {
+        return with(mark + 1, mark, bootId);
     }
 
     private PipeRecord with(long nextFreeId, long mark, String boot) {

@@ -65,7 +65,7 @@ public final class PipeStore implements AutoCloseable {
         AttemptJournal attempts = AttemptJournal.open(folder.attemptsFile(SUBSCRIPTION));
         if (attempts.damagedFile() != null) {
             logger.error(
-                    "attempts were damaged, failing events are counted anew: pipe={}, set aside={}",
+                    "attempts were damaged, failing events whose attempts are lost are counted anew: pipe={}, set aside={}",
                     folder.name(),
                     attempts.damagedFile());
         }
@@ -80,7 +80,12 @@ public final class PipeStore implements AutoCloseable {
         try {
             LogOrigin deadLetters = new LogOrigin(folder.epoch(), folder.salt(), 1, 0, false);
             EventLog deadLetterLog = EventLogs.open(
-                    folder.deadLettersFolder(), pipe + " (dead letters)", deadLetters, IdMark.NONE, config, clock);
+                    folder.deadLettersFolder(),
+                    pipe + " (dead letters)",
+                    deadLetters,
+                    IdMark.NONE,
+                    config.skippingDamage(),
+                    clock);
             if (!settledWereThere && settled.damagedFile() == null && log.firstId() <= log.lastId()) {
                 logger.warn(
                         "settled ids are gone, everything will be delivered again: pipe={}, file={}, events={} to {}",

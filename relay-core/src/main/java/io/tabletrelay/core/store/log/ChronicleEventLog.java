@@ -368,7 +368,11 @@ final class ChronicleEventLog implements EventLog {
 
     /** A reader that deletion knows nothing of. */
     ChronicleEventTailer newTailer() {
-        return new ChronicleEventTailer(this, newRecord());
+        return new ChronicleEventTailer(this, newRecord(), limits.config().onDamage());
+    }
+
+    LostEvents lost(Segment segment, long firstId, long lastId) {
+        return new LostEvents(limits, origin.salt(), segment.folder(), new IdRange(firstId, lastId));
     }
 
     void closed(ChronicleEventTailer tailer) {
@@ -412,6 +416,7 @@ final class ChronicleEventLog implements EventLog {
                 coverage.close(open, lastId);
             }
             open.close();
+            noteEnd();
         }
         for (Segment segment : segments.segments()) {
             SegmentQueue queue = segment.queue();
@@ -420,6 +425,19 @@ final class ChronicleEventLog implements EventLog {
             }
         }
         recordBytes.releaseLast();
+    }
+
+    private void noteEnd() {
+        try {
+            if (failure == null) {
+                newest().folder().noteEnd(lastId);
+            }
+        } catch (IOException e) { // the file says it as well, as long as it can be read
+            LOG.warn(
+                    "end of the log cannot be noted: segment={}",
+                    newest().folder().path(),
+                    e);
+        }
     }
 
     /** The segment that has this id; ask only for ids that {@link #skipVoid} gave. */

@@ -1,5 +1,6 @@
 package io.tabletrelay.core.store.log;
 
+import io.tabletrelay.core.config.OnDamage;
 import io.tabletrelay.core.store.EventTailer;
 import java.nio.ByteBuffer;
 import java.util.Map;
@@ -18,6 +19,7 @@ final class ChronicleEventTailer implements EventTailer {
 
     private final ChronicleEventLog log;
     private final StoredRecord record;
+    private final OnDamage onDamage;
     private @Nullable Segment segment;
     private @Nullable SegmentCursor cursor;
     private long nextId = 1;
@@ -28,9 +30,10 @@ final class ChronicleEventTailer implements EventTailer {
     /** {@link #open} is wanted, or under way. */
     private volatile boolean opening;
 
-    ChronicleEventTailer(ChronicleEventLog log, StoredRecord record) {
+    ChronicleEventTailer(ChronicleEventLog log, StoredRecord record, OnDamage onDamage) {
         this.log = log;
         this.record = record;
+        this.onDamage = onDamage;
     }
 
     @Override
@@ -59,6 +62,9 @@ final class ChronicleEventTailer implements EventTailer {
         if (foundId == nextId) {
             lastFoundId = nextId++;
             return Step.EVENT;
+        }
+        if (onDamage == OnDamage.STOP) {
+            throw log.lost(current, nextId, foundId - 1).stopped();
         }
         lastFoundId = foundId - 1;
         nextId = lastFoundId + 1;

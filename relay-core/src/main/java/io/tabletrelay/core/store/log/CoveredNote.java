@@ -26,7 +26,7 @@ record CoveredNote(long id, boolean whole) {
     /** There is no such note: all that is found counts, and none of it is known to be on disk. */
     static final CoveredNote NONE = new CoveredNote(Long.MAX_VALUE, true);
 
-    private static final String NAME = "covered";
+    static final String NAME = "covered";
     private static final int WHOLE_OFFSET = 2 * Long.BYTES;
     private static final int CRC_OFFSET = WHOLE_OFFSET + Integer.BYTES;
     private static final int BYTES = CRC_OFFSET + Integer.BYTES;

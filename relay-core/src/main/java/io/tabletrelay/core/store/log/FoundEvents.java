@@ -4,13 +4,13 @@ import java.io.IOException;
 import java.util.Arrays;
 
 /**
- * What one search of a damaged segment found: which events of a range of ids there are, and where in the file.
+ * What one search of a damaged segment found: which events of a range of ids there are, and where in the file. They need not
+ * lie in the order of their ids: a write that went astray may have put a copy of a later record over an earlier one.
  *
  * <p>Threading: immutable.
  */
 final class FoundEvents {
     private static final int MOST_EVENTS = 4096;
-    private static final long UNREADABLE = -2;
 
     private final long firstId;
     private final long lastId;
@@ -30,41 +30,27 @@ final class FoundEvents {
     }
 
     /**
-     * Goes on with the search through these ids, or through the first of them if there are many events, or the file cannot be
-     * read further.
+     * Goes on with the search through these ids, or through the first of them if there are many events: then it says nothing of
+     * the last quarter of what was found, since an id that is out of its order would make it pass over those not reached yet.
      */
     static FoundEvents from(SegmentSearch search, long firstId, long lastId) throws IOException {
-        int most = (int) Math.min(MOST_EVENTS, lastId - firstId + 1);
-        long[] ids = new long[most];
-        long[] positions = new long[most];
-        int found = 0;
-        long next = firstId;
         search.refresh();
-        while (found < most && next <= lastId) {
-            long id = find(search, next, lastId, found > 0);
-            if (id == UNREADABLE) {
-                break;
-            }
-            if (id < 0) {
-                next = lastId + 1;
-            } else {
-                ids[found] = id;
-                positions[found++] = search.foundPosition();
-                next = id + 1;
+        Collector found = new Collector(lastId - firstId + 1);
+        boolean more = true;
+        while (more && !found.isFull()) {
+            long id = search.find(firstId, lastId);
+            more = id >= 0;
+            if (more) {
+                found.add(id, search.foundPosition());
+                more = !found.isComplete() && !(id == lastId && search.atEnd());
             }
         }
-        return new FoundEvents(firstId, next - 1, Arrays.copyOf(ids, found), Arrays.copyOf(positions, found));
-    }
-
-    private static long find(SegmentSearch search, long firstId, long lastId, boolean foundSome) throws IOException {
-        try {
-            return search.find(firstId, lastId);
-        } catch (IOException e) {
-            if (foundSome && SegmentFile.isLost(e)) {
-                return UNREADABLE;
-            }
-            throw e;
+        if (!more || found.size < 2) {
+            return new FoundEvents(firstId, lastId, found.ids(found.size), found.positions(found.size));
         }
+        int kept = Math.max(1, found.size * 3 / 4);
+        search.goOnAt(found.positions[kept]);
+        return new FoundEvents(firstId, found.ids[kept] - 1, found.ids(kept), found.positions(kept));
     }
 
     /** True if this search says whether the event is there. */
@@ -87,5 +73,52 @@ final class FoundEvents {
     /** Where an event that was found lies. */
     long position(long id) {
         return positions[Arrays.binarySearch(ids, id)];
+    }
+
+    /** What was found so far, by id, each one once. */
+    private static final class Collector {
+        private final long wanted;
+        private final long[] ids;
+        private final long[] positions;
+        private int added;
+        private int size;
+
+        Collector(long wanted) {
+            this.wanted = wanted;
+            ids = new long[MOST_EVENTS];
+            positions = new long[MOST_EVENTS];
+        }
+
+        void add(long id, long position) {
+            added++;
+            int place = size;
+            while (place > 0 && ids[place - 1] > id) {
+                place--;
+            }
+            if (place > 0 && ids[place - 1] == id) {
+                return;
+            }
+            System.arraycopy(ids, place, ids, place + 1, size - place);
+            System.arraycopy(positions, place, positions, place + 1, size - place);
+            ids[place] = id;
+            positions[place] = position;
+            size++;
+        }
+
+        boolean isFull() {
+            return added == MOST_EVENTS;
+        }
+
+        boolean isComplete() {
+            return size == wanted;
+        }
+
+        long[] ids(int count) {
+            return Arrays.copyOf(ids, count);
+        }
+
+        long[] positions(int count) {
+            return Arrays.copyOf(positions, count);
+        }
     }
 }

@@ -11,26 +11,38 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Objects;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
- * Finds out what a log has after anything may have happened to its files. It deletes folders of segments that were never
- * born, were replaced before their first event, or were being deleted, puts foreign queue files aside, and writes nothing else.
+ * Finds out what a log has after anything may have happened to its files. It writes nothing; its {@link Findings} may clear
+ * away folders of segments that were never born, were replaced before their first event, or were being deleted, and foreign
+ * queue files.
  *
  * <p>Threading: created, used and dropped by the I/O thread that opens the log.
  */
 final class LogRecovery {
-    private static final Logger LOG = LoggerFactory.getLogger(LogRecovery.class);
-
     private final Path log;
     private final LogLimits limits;
     private final LogOrigin origin;
     private final long idMark;
     private final StoredRecord record;
+    private final Findings findings;
+
+    /** What is told of a log that is not as it should be. */
+    interface Findings {
+        /** The segment never had an event and never will. */
+        void eventless(SegmentFolder folder);
+
+        /** What a kill left of the deletion of a segment. */
+        void deleted(Path left);
+
+        /** A queue file that is none of the log's. */
+        void foreign(Path file);
+
+        /** What can be found in the segment is read. */
+        void damaged(SegmentFolder folder, State state, boolean headerIsLost);
+    }
 
     /**
      * A segment's folder, what could be read of its header, what it is known to take on disk, and what was noted of its end.
@@ -39,10 +51,15 @@ final class LogRecovery {
             SegmentFolder folder, State state, @Nullable SegmentHeader header, long diskBytes, CoveredNote covered) {}
 
     LogRecovery(Path log, LogLimits limits, LogOrigin origin, long idMark) {
+        this(log, limits, origin, idMark, new LogCleaning(limits.pipe()));
+    }
+
+    LogRecovery(Path log, LogLimits limits, LogOrigin origin, long idMark, Findings findings) {
         this.log = log;
         this.limits = limits;
         this.origin = origin;
         this.idMark = idMark;
+        this.findings = findings;
         this.record = new StoredRecord(limits.maxRecordBytes(), origin.salt());
     }
 
@@ -52,16 +69,7 @@ final class LogRecovery {
         List<Found> found = inspect(folders);
         if (found.isEmpty()) {
             long last = origin.firstFreeId() - 1;
-            return new RecoveredLog(
-                    new SegmentList(List.of()),
-                    lastNumber,
-                    last,
-                    last,
-                    0,
-                    idMark > last,
-                    0,
-                    List.of(),
-                    new ProducerTable());
+            return RecoveredLog.ofNothing(lastNumber, last, idMark > last);
         }
         return assemble(found, lastNumber);
     }
@@ -86,12 +94,13 @@ final class LogRecovery {
         open.grownTo(Math.max(end.bytes(), newest.diskBytes()));
         segments.add(open);
         long forcedId = header == null ? 0 : header.forcedId();
+        long voidAtEnd = header == null || lastValidId >= open.firstId() ? 0 : lastValidId - header.lastValidId();
         return new RecoveredLog(
                 new SegmentList(segments),
                 lastNumber,
-                lastValidId,
+                lastValidId - voidAtEnd,
                 Math.max(lastValidId, end.lastWrittenId()),
-                voidIds,
+                voidIds - voidAtEnd,
                 !end.endIsKnown() || !newest.covered().whole(),
                 forcedId,
                 uncovered(found, segments, forcedId),
@@ -134,14 +143,13 @@ final class LogRecovery {
 
     /** Null for a segment that has no ids. */
     private @Nullable Found inspect(SegmentFolder folder, @Nullable SegmentFolder next) throws IOException {
-        setAsideForeign(folder);
+        findForeign(folder);
         State state = folder.inspect(limits);
         SegmentHeader header = folder.header();
         boolean isReplaced = next != null && next.firstId() <= folder.firstId();
         boolean isUnborn = next == null && !folder.isMarkedBorn();
         if ((isReplaced || isUnborn) && hasNoEvent(folder)) {
-            LOG.debug("segment never had an event: pipe={}, segment={}; deleted", limits.pipe(), folder.path());
-            folder.delete();
+            findings.eventless(folder);
             return null;
         }
         return isReplaced ? null : checked(folder, state, header);
@@ -174,12 +182,7 @@ final class LogRecovery {
         if (state == State.READABLE && header != null && asBorn) {
             return new Found(folder, State.READABLE, header, diskBytes(folder), CoveredNote.read(folder));
         }
-        LOG.error(
-                "segment is damaged: pipe={}, segment={}, state={}, header={}; what can be found in it is read",
-                limits.pipe(),
-                folder.path(),
-                state,
-                header == null ? "lost" : "whole");
+        findings.damaged(folder, state, header == null);
         State known = state == State.MISSING ? State.MISSING : State.SEARCHABLE;
         return new Found(folder, known, header, diskBytes(folder), CoveredNote.read(folder));
     }
@@ -236,14 +239,14 @@ final class LogRecovery {
             List<SegmentFolder> folders = new ArrayList<>();
             for (Path path : all.toList()) {
                 if (SegmentFolder.isDeleted(path)) {
-                    deleteLeft(path);
+                    findings.deleted(path);
                     continue;
                 }
                 SegmentFolder folder = SegmentFolder.parse(path);
                 if (folder != null) {
                     folders.add(folder);
                 } else if (path.getFileName().toString().endsWith(SegmentFolder.SUFFIX)) {
-                    setAside(path);
+                    findings.foreign(path);
                 }
             }
             folders.sort(Comparator.comparingInt(SegmentFolder::number));
@@ -253,33 +256,14 @@ final class LogRecovery {
         }
     }
 
-    /** What a kill left of a deletion; should the disk refuse, it costs its space and nothing else. */
-    private void deleteLeft(Path deleted) {
-        try {
-            SegmentFolder.deleteAll(deleted);
-        } catch (UncheckedIOException e) {
-            LOG.warn("what is left of a segment cannot be deleted: pipe={}, folder={}", limits.pipe(), deleted, e);
-        }
-    }
-
-    private void setAsideForeign(SegmentFolder folder) throws IOException {
+    private void findForeign(SegmentFolder folder) throws IOException {
         try (Stream<Path> all = Files.list(folder.path())) {
             for (Path path : all.toList()) {
                 boolean queueFile = path.getFileName().toString().endsWith(SegmentFolder.SUFFIX);
                 if (queueFile && !path.equals(folder.file())) {
-                    setAside(path);
+                    findings.foreign(path);
                 }
             }
         }
-    }
-
-    private void setAside(Path foreign) throws IOException {
-        String name = Objects.toString(foreign.getFileName()) + ".foreign";
-        Path aside = foreign.resolveSibling(name);
-        for (int copy = 2; Files.exists(aside); copy++) {
-            aside = foreign.resolveSibling(name + "-" + copy);
-        }
-        Files.move(foreign, aside);
-        LOG.error("foreign queue file: pipe={}, file={}; moved to {}", limits.pipe(), foreign, aside);
     }
 }

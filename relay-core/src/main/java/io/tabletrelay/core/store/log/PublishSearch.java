@@ -1,6 +1,7 @@
 package io.tabletrelay.core.store.log;
 
 import io.tabletrelay.api.ProducerSequence;
+import io.tabletrelay.core.config.OnDamage;
 import io.tabletrelay.core.store.EventTailer;
 import io.tabletrelay.core.store.IdRange;
 import java.io.IOException;
@@ -49,7 +50,7 @@ final class PublishSearch {
     }
 
     private @Nullable IdRange findIn(Segment segment, ProducerSequence sequence) {
-        try (EventTailer tailer = new ChronicleEventTailer(log, record)) {
+        try (EventTailer tailer = new ChronicleEventTailer(log, record, OnDamage.SKIP)) {
             tailer.moveTo(segment.firstId());
             EventTailer.Step step = tailer.nextOpened();
             while (step != EventTailer.Step.END && tailer.id() <= segment.lastId()) {

@@ -24,4 +24,18 @@ record RecoveredLog(
         boolean idsUncertain,
         long forcedId,
         List<Segment> uncovered,
-        ProducerTable producers) {}
+        ProducerTable producers) {
+    /** What is found where no event ever was. */
+    static RecoveredLog ofNothing(int lastNumber, long lastId, boolean idsUncertain) {
+        return new RecoveredLog(
+                new SegmentList(List.of()),
+                lastNumber,
+                lastId,
+                lastId,
+                0,
+                idsUncertain,
+                0,
+                List.of(),
+                new ProducerTable());
+    }
+}

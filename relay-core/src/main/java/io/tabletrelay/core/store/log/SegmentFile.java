@@ -74,10 +74,10 @@ final class SegmentFile {
 
     /** How many records Chronicle's header says there are, the segment's header included. */
     static long knownRecords(Path file) throws IOException {
-        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
-            return wordAt(channel, LAST_POSITION_OFFSET) == 0
+        try (SegmentBytes bytes = SegmentBytes.open(file)) {
+            return bytes.wordAt(LAST_POSITION_OFFSET) == 0
                     ? 0
-                    : Integer.toUnsignedLong(wordAt(channel, LAST_SEQUENCE_OFFSET)) + 1;
+                    : Integer.toUnsignedLong(bytes.wordAt(LAST_SEQUENCE_OFFSET)) + 1;
         }
     }
 
@@ -104,9 +104,12 @@ final class SegmentFile {
 
     /** True if bytes of the file are gone or its disk cannot read them; false if it only cannot be read now. */
     static boolean isLost(IOException e) {
-        return e instanceof NoSuchFileException
-                || e instanceof NoFirstRecordException
-                || Objects.requireNonNullElse(e.getMessage(), "").contains("Input/output error");
+        return e instanceof NoSuchFileException || e instanceof NoFirstRecordException || isUnreadable(e);
+    }
+
+    /** True if the disk cannot read those bytes. */
+    static boolean isUnreadable(IOException e) {
+        return Objects.requireNonNullElse(e.getMessage(), "").contains("Input/output error");
     }
 
     /** The segment's first record, or null if it is damaged. */

@@ -10,14 +10,17 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.Comparator;
+import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The folder of one segment, {@code <number>-<first id>}: a Chronicle queue of one file, Chronicle's metadata, and two notes
- * of ours, {@code born} (empty) and {@code allocated} (bytes of the file that are allocated, i64 big-endian). The
+ * The folder of one segment, {@code <number>-<first id>}: a Chronicle queue of one file, Chronicle's metadata, and notes of
+ * ours: {@code born} (empty), {@code allocated} (bytes of the file that are allocated, i64 big-endian) and {@code ended} (last
+ * id, i64 big-endian, and its CRC32C, i32), which is there once the log was closed in order. The
  * name says which ids are lost when nothing in the folder can be read.
  *
  * <p>Threading: immutable.
@@ -43,6 +46,8 @@ record SegmentFolder(Path path, int number, long firstId) {
 
     private static final String BORN = "born";
     private static final String ALLOCATED = "allocated";
+    private static final String ENDED = "ended";
+    private static final int ENDED_BYTES = Long.BYTES + Integer.BYTES;
     private static final int CYCLE_SHIFT = 32;
     private static final Pattern NAME = Pattern.compile("(\\d{10})-(\\d{1,19})");
 
@@ -67,6 +72,13 @@ record SegmentFolder(Path path, int number, long firstId) {
     Path file() {
         Path file = path.resolve(new SegmentClock(number).fileName());
         return Files.isRegularFile(file) ? file : null;
+    }
+
+    /** True for the queue file and our notes; what else is there means nothing to the log. */
+    boolean has(Path inFolder) {
+        String name = String.valueOf(inFolder.getFileName());
+        return inFolder.equals(file())
+                || List.of(BORN, ALLOCATED, ENDED, CoveredNote.NAME).contains(name);
     }
 
     /** Says that the segment is there as a whole: nothing is appended to it before. */
@@ -95,6 +107,28 @@ record SegmentFolder(Path path, int number, long firstId) {
         }
         long bytes = ByteBuffer.wrap(Files.readAllBytes(note)).getLong();
         return bytes <= Files.size(file) ? Math.max(0, bytes) : 0;
+    }
+
+    /** Notes the last id, once nothing is appended any more: the file itself forgets it when its first page is lost. */
+    void noteEnd(long lastId) throws IOException {
+        ByteBuffer note = ByteBuffer.allocate(ENDED_BYTES).putLong(lastId);
+        Files.write(path.resolve(ENDED), note.putInt(check(note.array())).array());
+    }
+
+    /** What was noted; 0 if nothing was: the segment was not closed in order. */
+    long endedAt() throws IOException {
+        Path file = path.resolve(ENDED);
+        if (!Files.exists(file) || Files.size(file) != ENDED_BYTES) {
+            return 0;
+        }
+        ByteBuffer note = ByteBuffer.wrap(Files.readAllBytes(file));
+        return note.getInt(Long.BYTES) == check(note.array()) ? note.getLong(0) : 0;
+    }
+
+    private static int check(byte[] note) {
+        CRC32C crc = new CRC32C();
+        crc.update(note, 0, Long.BYTES);
+        return (int) crc.getValue();
     }
 
     /** Chronicle's index of the segment's record with that number, counted from 0, its header's. */

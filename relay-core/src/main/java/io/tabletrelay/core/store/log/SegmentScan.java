@@ -28,7 +28,7 @@ final class SegmentScan {
     private long bytes = SegmentFile.BIRTH_BYTES;
 
     /**
-     * No id above {@code mostId} was ever given, whatever a damaged file says.
+     * No id above {@code mostId} was given, unless there is an event that has it, whatever a damaged file says.
      *
      * @param countsUpToId what lies above is void, whole as it may be: a force of it failed
      */
@@ -52,11 +52,13 @@ final class SegmentScan {
         try (SegmentSearch search = new SegmentSearch(file, record)) {
             long knownRecords = SegmentFile.knownRecords(file);
             long knownId = segment.firstId() + knownRecords - 2;
-            endIsKnown = knownRecords > 0 && knownId <= mostId;
-            lastWrittenId = endIsKnown ? Math.max(lastWrittenId, knownId) : lastWrittenId;
-            while ((lastReadId < lastWrittenId || !search.atEnd()) && search.find(lastReadId + 1, mostId) > 0) {
+            long notedId = segment.folder().endedAt();
+            endIsKnown = notedId > 0 || (knownRecords > 0 && knownId <= mostId);
+            lastWrittenId = Math.max(lastWrittenId, Math.max(notedId, knownId <= mostId ? knownId : 0));
+            while ((lastReadId < lastWrittenId || !search.atEnd()) && search.find(lastReadId + 1, Long.MAX_VALUE) > 0) {
                 take();
             }
+            endIsKnown |= knownRecords > 0 && knownId == lastReadId; // the mark is an older one
         } catch (IOException e) {
             if (!SegmentFile.isLost(e)) {
                 throw new UncheckedIOException(e);

@@ -3,9 +3,7 @@ package io.tabletrelay.core.store.log;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.nio.channels.FileChannel;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 
 /**
  * Finds events in a damaged segment without Chronicle, whose reader ends at the first bad word: any place of the file that
@@ -18,7 +16,7 @@ final class SegmentSearch implements AutoCloseable {
     private static final int ID_OFFSET = Integer.BYTES + RecordFormat.ID_OFFSET;
     private static final int LEAST_BYTES = Integer.BYTES + RecordFormat.EVENT_PREFIX_BYTES;
 
-    private final FileChannel channel;
+    private final SegmentBytes file;
     private final StoredRecord record;
     private final ByteBuffer window =
             ByteBuffer.allocate(WINDOW_BYTES).order(ByteOrder.LITTLE_ENDIAN).limit(0);
@@ -28,7 +26,11 @@ final class SegmentSearch implements AutoCloseable {
 
     /** What is found lies in the record. */
     SegmentSearch(Path file, StoredRecord record) throws IOException {
-        this.channel = FileChannel.open(file, StandardOpenOption.READ);
+        this(SegmentBytes.open(file), record);
+    }
+
+    SegmentSearch(SegmentBytes file, StoredRecord record) {
+        this.file = file;
         this.record = record;
     }
 
@@ -41,7 +43,7 @@ final class SegmentSearch implements AutoCloseable {
 
     /**
      * Goes on to the next event with an id from first to last, and returns its id; -1 if there is none: then it stands where it
-     * stood. The search goes forward only.
+     * stood.
      */
     long find(long firstId, long lastId) throws IOException {
         long from = position + offset;
@@ -60,6 +62,13 @@ final class SegmentSearch implements AutoCloseable {
         return -1;
     }
 
+    /** The search goes on there, at a record that it has passed. */
+    void goOnAt(long recordPosition) {
+        position = recordPosition;
+        offset = 0;
+        window.limit(0);
+    }
+
     /** Where the event that was found last lies. */
     long foundPosition() {
         return foundPosition;
@@ -67,13 +76,13 @@ final class SegmentSearch implements AutoCloseable {
 
     /** Reads the event that was found there; false if it is not there any more. */
     boolean read(long foundPosition) throws IOException {
-        int bytes = SegmentFile.wordAt(channel, foundPosition);
+        int bytes = file.wordAt(foundPosition);
         return record.fits(bytes) && fill(record.prepare(bytes), foundPosition + Integer.BYTES) && record.isEvent();
     }
 
     /** True if Chronicle's own bytes say that nothing follows what was found last. */
     boolean atEnd() throws IOException {
-        return SegmentFile.wordAt(channel, position + offset) <= 0;
+        return file.wordAt(position + offset) <= 0;
     }
 
     /** False: the file has no more. */
@@ -83,14 +92,14 @@ final class SegmentSearch implements AutoCloseable {
         }
         position += offset;
         offset = 0;
-        boolean more = channel.read(window.clear(), position) >= LEAST_BYTES;
+        boolean more = file.read(window.clear(), position) >= LEAST_BYTES;
         window.flip();
         return more;
     }
 
     @Override
     public void close() throws IOException {
-        channel.close();
+        file.close();
     }
 
     private boolean mayBeEvent(int offset, long firstId, long lastId) {
@@ -119,11 +128,7 @@ final class SegmentSearch implements AutoCloseable {
 
     /** False: the file ends before. The target is filled from its start. */
     private boolean fill(ByteBuffer target, long from) throws IOException {
-        while (target.hasRemaining()) {
-            if (channel.read(target, from + target.position()) < 0) {
-                return false;
-            }
-        }
-        return true;
+        int bytes = target.remaining();
+        return file.read(target, from) == bytes;
     }
 }

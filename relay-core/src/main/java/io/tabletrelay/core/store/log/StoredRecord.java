@@ -74,6 +74,11 @@ final class StoredRecord {
         return bytes.limit();
     }
 
+    /** All of it, from position to limit, read-only, good until the next record. */
+    ByteBuffer bytes() {
+        return readOnly.limit(bytes.limit()).position(0);
+    }
+
     long id() {
         return bytes.getLong(8);
     }

@@ -111,7 +111,7 @@ class DamageTest {
     }
 
     @Test
-    void aJournalWithOneWrongByteKeepsTheRecordsBeforeItAndInventsNone() throws IOException {
+    void aJournalWithOneWrongByteKeepsTheOtherRecordsAndInventsNone() throws IOException {
         Path file = folder.resolve("journal.attempts");
         AttemptJournal journal = AttemptJournal.open(file);
         Map<Long, Attempt> attempts = new HashMap<>();
@@ -121,6 +121,7 @@ class DamageTest {
             attempts.put(id, new Attempt(id, (int) id, 1000 * id, "why " + id));
         }
         byte[] whole = Files.readAllBytes(file);
+        int recordBytes = (whole.length - AttemptFormat.HEADER_BYTES) / 8;
 
         for (int at = 0; at < whole.length; at++) {
             for (int bit = 0; bit < 8; bit++) {
@@ -129,14 +130,15 @@ class DamageTest {
 
                 damaged.forEach(attempt -> assertThat(attempts).containsEntry(attempt.id(), attempt));
                 boolean inHeader = at < AttemptFormat.HEADER_BYTES;
-                assertThat(removeSetAside(damaged.damagedFile())).isEqualTo(inHeader ? 1 : 0);
-                assertThat(damaged.size())
-                        .isEqualTo(
-                                inHeader
-                                        ? 0
-                                        : (at - AttemptFormat.HEADER_BYTES)
-                                                * 8
-                                                / (whole.length - AttemptFormat.HEADER_BYTES));
+                assertThat(damaged.size()).isEqualTo(inHeader ? 8 : 7);
+                // the last record may look as if it had been cut short by a kill
+                int setAside = removeSetAside(damaged.damagedFile());
+                if (at < whole.length - recordBytes) {
+                    assertThat(setAside).as("at=%d", at).isEqualTo(1);
+                }
+                damaged.record(9, 1, 5, "later");
+                damaged.flush();
+                assertThat(AttemptJournal.open(file).size()).isEqualTo(damaged.size());
             }
         }
     }

@@ -71,6 +71,11 @@ final class DamageTrial {
         return Arrays.copyOf(early, bytes);
     }
 
+    /** As if the log had been killed. */
+    void forgetEnd() throws IOException {
+        Files.delete(file.resolveSibling("ended"));
+    }
+
     /** The bytes of an event's record, Chronicle's word before it. */
     byte[] recordOf(long id) {
         int word = wordOf(id);

@@ -137,9 +137,18 @@ class DamagedSegmentTest {
         }
     }
 
-    /** Without it nobody can tell where the segment ends: ids above its last are named, and not given again. */
     @Test
-    void aSegmentWhoseFirstPageIsLostIsReadAndNeverWrittenOver() throws IOException {
+    void aSegmentWhoseFirstPageIsLostEndsWhereItEndedWhenTheLogWasClosed() throws IOException {
+        DamageTrial.Outcome outcome = trial.runOverBoots(file -> write(file, 0, new byte[4096]));
+
+        assertThat(outcome).isEqualTo(new DamageTrial.Outcome(trial.ids(), List.of(), EVENTS + 1));
+    }
+
+    /** Nobody can tell then where the segment ends: ids above its last are named, and not given again. */
+    @Test
+    void aSegmentWhoseFirstPageIsLostAfterAKillIsReadAndNeverWrittenOver() throws IOException {
+        trial.forgetEnd();
+
         DamageTrial.Outcome outcome = trial.runOverBoots(file -> write(file, 0, new byte[4096]));
 
         assertThat(outcome.readIds()).isEqualTo(trial.ids());

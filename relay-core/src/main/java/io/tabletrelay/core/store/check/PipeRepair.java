@@ -1,0 +1,171 @@
+package io.tabletrelay.core.store.check;
+
+import io.tabletrelay.core.config.StoreConfig;
+import io.tabletrelay.core.store.SmallFile;
+import io.tabletrelay.core.store.acks.AttemptFile;
+import io.tabletrelay.core.store.acks.SettledIds;
+import io.tabletrelay.core.store.folder.PipeFolder;
+import io.tabletrelay.core.store.folder.PipeRecord;
+import io.tabletrelay.core.store.folder.StillDirectory;
+import io.tabletrelay.core.store.log.LogCheck;
+import io.tabletrelay.core.store.log.LogOrigin;
+import io.tabletrelay.core.store.log.LogRepair;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.stream.Stream;
+
+/**
+ * Makes a repaired copy of one pipe.
+ *
+ * <p>Threading: confined to the thread that uses it.
+ */
+final class PipeRepair {
+    private static final String SUBSCRIPTION = "default";
+
+    /** Where the id mark is lost: more ids than a log can have given above the last one that is known, and few enough. */
+    private static final long IDS_LEFT_OUT = 1 << 20;
+
+    private final StillDirectory.Pipe pipe;
+    private final PipeReport found;
+    private final Path target;
+    private final boolean dryRun;
+    private final StoreConfig config;
+    private final InstantSource clock;
+    private final PipeRecord record;
+    private final PipeFolder from;
+    private final List<String> done = new ArrayList<>();
+
+    PipeRepair(
+            StillDirectory.Pipe pipe,
+            PipeReport found,
+            Path target,
+            boolean dryRun,
+            StoreConfig relay,
+            InstantSource clock) {
+        this.pipe = pipe;
+        this.found = found;
+        this.target = target;
+        this.dryRun = dryRun;
+        this.clock = clock;
+        this.record = Objects.requireNonNull(pipe.record());
+        this.from = pipe.folder();
+        StoreConfig own = record.settings().over(relay);
+        this.config = new StoreConfig(own.segmentBytes(), own.maxEventBytes(), 0, 0, 0);
+    }
+
+    List<String> run() throws IOException {
+        found.damages().stream()
+                .filter(damage -> damage.firstId() != null)
+                .forEach(damage -> done.add("pipe=" + pipe.name() + ", file=" + damage.file() + ": lost, ids="
+                        + damage.firstId() + " to " + damage.lastId() + ", void from now on"));
+        if (!dryRun) {
+            Files.createDirectories(target);
+        }
+        repairPipeFile();
+        repairSettled(from.settledFile(SUBSCRIPTION));
+        repairAttempts(from.attemptsFile(SUBSCRIPTION));
+        LogOrigin events = new LogOrigin(from.epoch(), from.salt(), from.firstFreeId(), shownUpTo(), false);
+        repairLog(from.eventsFolder(), events, idMark(), Objects.requireNonNull(found.events()));
+        LogOrigin deadLetters = new LogOrigin(from.epoch(), from.salt(), 1, 0, false);
+        repairLog(from.deadLettersFolder(), deadLetters, 0, Objects.requireNonNull(found.deadLetters()));
+        return done;
+    }
+
+    private void repairPipeFile() throws IOException {
+        long known = Math.max(Objects.requireNonNull(found.events()).lastId(), shownUpTo());
+        PipeRecord repaired = record;
+        if (!pipe.problem().isEmpty()) {
+            repaired = record.above(Math.max(known, record.idMark()) + IDS_LEFT_OUT);
+            say(
+                    pipe.path().resolve("pipe.json"),
+                    "made from what the pipe was born as; ids go on at " + repaired.firstFreeId());
+        } else if (known > record.idMark()) {
+            repaired = record.withIdMark(known);
+            say(pipe.path().resolve("pipe.json"), "id mark raised to " + known);
+        }
+        if (!dryRun) {
+            repaired.write(target.resolve("pipe.born"));
+            repaired.write(target.resolve("pipe.json"));
+        }
+    }
+
+    private void repairSettled(Path file) throws IOException {
+        if (!Files.exists(file)) {
+            return;
+        }
+        SettledIds settled = SettledIds.look(file);
+        if (settled == null) {
+            say(file, "left out; settled events come again");
+            return;
+        }
+        if (settled.damagedWords() > 0) {
+            say(file, "damaged words emptied, words=" + settled.damagedWords());
+        }
+        write(file, settled.withoutDamage());
+    }
+
+    private void repairAttempts(Path file) throws IOException {
+        if (!Files.exists(file)) {
+            return;
+        }
+        AttemptFile attempts = AttemptFile.read(file);
+        if (attempts.isDamaged()) {
+            say(file, "written anew, attempts=" + attempts.attempts().size());
+        }
+        write(file, attempts.rewritten());
+    }
+
+    private void repairLog(Path log, LogOrigin origin, long mark, LogCheck.Result result) throws IOException {
+        if (!Files.isDirectory(log)) {
+            return;
+        }
+        if (!result.isSound()) {
+            say(log, "written anew, events=" + result.events() + ", lost=" + result.lostIds());
+        }
+        if (dryRun) {
+            return;
+        }
+        Path to = target.resolve(pipe.path().relativize(log));
+        if (result.isSound()) {
+            copy(log, to);
+        } else {
+            Files.createDirectories(to);
+            new LogRepair(log, to, pipe.name(), origin, mark, config, clock).run();
+        }
+    }
+
+    private static void copy(Path log, Path to) throws IOException {
+        try (Stream<Path> all = Files.walk(log, 2)) {
+            for (Path file : (Iterable<Path>) all.filter(LogRepair::belongsToLog)::iterator) {
+                Path copy = to.resolve(log.relativize(file));
+                Files.createDirectories(SmallFile.parent(copy));
+                SparseCopy.copy(file, copy);
+            }
+        }
+    }
+
+    private void write(Path file, byte[] content) throws IOException {
+        if (!dryRun) {
+            Path to = target.resolve(pipe.path().relativize(file));
+            Files.createDirectories(SmallFile.parent(to));
+            SmallFile.replace(to, content);
+        }
+    }
+
+    private long idMark() {
+        return pipe.problem().isEmpty() ? record.idMark() : 0;
+    }
+
+    private long shownUpTo() {
+        return found.settled() == null ? 0 : found.settled().deliveredUpTo();
+    }
+
+    private void say(Path file, String what) {
+        done.add("pipe=" + pipe.name() + ", file=" + pipe.path().relativize(file) + ": " + what);
+    }
+}
