@@ -24,6 +24,8 @@ final class OpenPipe {
     private final Appends appends;
     private final Subscription subscription;
     private final AckCommit acks;
+    /** What an earlier run left: nothing is delivered before all of it is durable. */
+    private final long foundUpToId;
 
     OpenPipe(
             PipeName name,
@@ -34,6 +36,7 @@ final class OpenPipe {
             PipeMetrics metrics) {
         this.name = name;
         this.store = store;
+        this.foundUpToId = store.log().lastId();
         this.deadLetters = deadLetters;
         this.subscription = new Subscription(
                 store.log(), store.settled(), store.attempts(), deadLetters, diskTasks, context.delivery(), metrics);
@@ -76,8 +79,20 @@ final class OpenPipe {
         long commit = appends.commit().nextDeadlineNanos(acks.nextDeadlineNanos(otherwise));
         long ack = acks.nextDeadlineNanos(otherwise);
         long forces = ack - commit < 0 ? ack : commit;
+        if (!foundIsDurable()) {
+            return forces;
+        }
         long delivery = subscription.nextDeadlineNanos(otherwise);
         return delivery - forces < 0 ? delivery : forces;
+    }
+
+    /** Delivers about that many bytes; returns how many events that were. */
+    int deliver(int budgetBytes) {
+        return foundIsDurable() ? subscription.deliver(budgetBytes) : 0;
+    }
+
+    private boolean foundIsDurable() {
+        return store.log().durableId() >= foundUpToId;
     }
 
     private String trouble() {

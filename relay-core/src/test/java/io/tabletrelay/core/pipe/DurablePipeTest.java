@@ -1,6 +1,7 @@
 package io.tabletrelay.core.pipe;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.tabletrelay.api.Appended;
 import io.tabletrelay.api.Durability;
@@ -23,6 +24,7 @@ import io.tabletrelay.core.store.folder.PipeStore;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -171,15 +173,17 @@ class DurablePipeTest {
         List<CompletableFuture<Appended>> answers = new ArrayList<>();
         append("x");
         turn();
-        for (int i = 0; i < 500; i++) {
+        for (int i = 0; i < 40; i++) {
             answers.add(publish("y" + i));
             turn();
         }
         assertThat(diskWork).hasSize(1);
         assertThat(answers).noneMatch(CompletableFuture::isDone);
 
-        runDisk();
-        turn();
+        while (!answers.get(0).isDone()) {
+            runDisk();
+            turn();
+        }
 
         assertThat(answers).allMatch(CompletableFuture::isDone);
     }
@@ -226,6 +230,36 @@ class DurablePipeTest {
 
         assertThat(loop.status().floor()).isEqualTo(5);
         assertThat(loop.status().durableFloor()).isEqualTo(3);
+    }
+
+    @Test
+    void aFailingEventThatAKillLeftIsNotTakenForLostBeforeItIsForced() {
+        append("second");
+        settle();
+        loop.lines(consumer, new long[] {-2});
+        settle();
+        TransferLoop restarted = loop(); // on the files of the one that was killed
+        RecordingSink sinkAfter = new RecordingSink();
+        Consumer consumerAfter = new Consumer(sinkAfter);
+        restarted.bind(consumerAfter);
+
+        await("it comes again")
+                .atMost(Duration.ofSeconds(10))
+                .pollDelay(Duration.ZERO)
+                .pollInterval(Duration.ofMillis(1))
+                .until(() -> {
+                    nowNanos += 100 * MILLI;
+                    restarted.doWork();
+                    runDisk();
+                    for (Runnable command = commands.poll(); command != null; command = commands.poll()) {
+                        command.run();
+                    }
+                    return sinkAfter.ids.contains(2L);
+                });
+
+        assertThat(restarted.status().deadLetters()).isZero();
+        restarted.close(new CompletableFuture<>());
+        settle();
     }
 
     @Test
