@@ -84,7 +84,7 @@ class SettledIdsForceTest {
         byte[] forced = Files.readAllBytes(file);
         ids.settle(6);
         settle(spread / 2 + 1, spread - 1);
-        for (long id = spread; ids.hasRoomFor(id); id++) {
+        for (long id = spread; id < 2 * spread && ids.hasRoomFor(id); id++) {
             settle(id, id);
         }
         byte[] now = Files.readAllBytes(file);
