@@ -16,6 +16,7 @@ import io.tabletrelay.core.store.IdRange;
 import java.util.ArrayDeque;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongSupplier;
@@ -347,14 +348,28 @@ final class Appends {
         return confirmed;
     }
 
-    /** What is not durable will not be: sequences go back to what is, and the producers are told. */
-    private void forceFailed(RelayException why) {
+    /**
+     * If that makes events void, sequences go back to what is durable and all who wait are told; otherwise those who repeated
+     * themselves, who may do so again. Returns true if no event waits for a force any more.
+     */
+    private boolean forceFailed(RelayException why) {
         confirm();
-        log.voidUncovered();
+        if (log.voidUncovered() == null) {
+            refuseRepeats(why);
+            return false;
+        }
         confirming.descendingIterator().forEachRemaining(this::takeBackPassed);
         for (Confirming publish = confirming.poll(); publish != null; publish = confirming.poll()) {
             refuse(publish.publish(), why);
         }
+        return true;
+    }
+
+    private void refuseRepeats(RelayException why) {
+        List<Confirming> repeats =
+                confirming.stream().filter(each -> each.answer().duplicate()).toList();
+        confirming.removeAll(repeats);
+        repeats.forEach(repeat -> refuse(repeat.publish(), why));
     }
 
     private void takeBackPassed(Confirming lost) {
@@ -403,6 +418,9 @@ final class Appends {
     private @Nullable RelayException refusal(@Nullable Throwable failure) {
         makingRoom = false;
         boolean forceFailed = commit.failed(failure);
+        if (failure == null) {
+            commit.madeRoom();
+        }
         if (waiting.isEmpty()) {
             return null; // answered meanwhile: the pipe is stopping, or has failed
         }

@@ -7,8 +7,8 @@ import io.tabletrelay.core.config.StoreConfig;
 import io.tabletrelay.core.delivery.DiskTasks;
 import io.tabletrelay.core.store.EventLog;
 import io.tabletrelay.core.store.ForceFailedException;
-import java.util.function.Consumer;
 import java.util.function.LongSupplier;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -38,7 +38,7 @@ final class GroupCommit {
     private final long intervalNanos;
     private final long mostBytes;
     private final LongSupplier nanoTime;
-    private final Consumer<RelayException> onFailure;
+    private final Predicate<RelayException> onFailure;
 
     private boolean forcing;
     private boolean somebodyWaits;
@@ -56,14 +56,14 @@ final class GroupCommit {
     private long retryNanos = FIRST_RETRY_NANOS;
     private long retryAtNanos;
 
-    /** {@code onFailure} is told after a force failed: nothing that waits for it will ever be durable. */
+    /** {@code onFailure} is told when a force has failed, and says whether that was the end of all that waited for one. */
     GroupCommit(
             PipeName pipe,
             EventLog log,
             DiskTasks diskTasks,
             StoreConfig config,
             LongSupplier nanoTime,
-            Consumer<RelayException> onFailure) {
+            Predicate<RelayException> onFailure) {
         this.pipe = pipe;
         this.log = log;
         this.diskTasks = diskTasks;
@@ -109,6 +109,18 @@ final class GroupCommit {
         return failure != null && somebodyWaits ? retryAtNanos : otherwise;
     }
 
+    /** The log could make room: at durability process that is all it takes to be well again. */
+    void madeRoom() {
+        if (!atDisk) {
+            wellAgain();
+        }
+    }
+
+    private void wellAgain() {
+        failure = null;
+        retryNanos = FIRST_RETRY_NANOS;
+    }
+
     /** Why nothing may be appended at the moment, or null. */
     @Nullable
     RelayException refusal() {
@@ -134,10 +146,11 @@ final class GroupCommit {
         retryAtNanos = nanoTime.getAsLong() + retryNanos;
         LOG.warn("publishes are refused for {} ms: {}", retryNanos / 1_000_000, cause.reason());
         retryNanos = Math.min(2 * retryNanos, LONGEST_RETRY_NANOS);
-        onFailure.accept(refusal);
-        gathered = 0;
-        gatheredBytes = 0;
-        expected = 1;
+        if (onFailure.test(refusal)) {
+            gathered = 0;
+            gatheredBytes = 0;
+            expected = 1;
+        }
         return true;
     }
 
@@ -167,7 +180,6 @@ final class GroupCommit {
             gathered = 0;
             gatheredBytes = 0;
         }
-        failure = null;
-        retryNanos = FIRST_RETRY_NANOS;
+        wellAgain();
     }
 }

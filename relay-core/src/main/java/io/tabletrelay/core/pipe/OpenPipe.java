@@ -29,6 +29,8 @@ final class OpenPipe {
     private final AckCommit acks;
     private final Retention retention;
     private final PipeMetrics metrics;
+    /** What an earlier run left: nothing is delivered before all of it is durable. */
+    private final long foundUpToId;
 
     OpenPipe(
             PipeName name,
@@ -39,6 +41,7 @@ final class OpenPipe {
             PipeMetrics metrics) {
         this.name = name;
         this.store = store;
+        this.foundUpToId = store.log().lastId();
         this.deadLetters = deadLetters;
         this.subscription = new Subscription(
                 store.log(), store.settled(), store.attempts(), deadLetters, diskTasks, context.delivery(), metrics);
@@ -76,6 +79,15 @@ final class OpenPipe {
         acks.turn();
     }
 
+    /** Delivers about that many bytes; returns how many events that were. */
+    int deliver(int budgetBytes) {
+        return foundIsDurable() ? subscription.deliver(budgetBytes) : 0;
+    }
+
+    private boolean foundIsDurable() {
+        return store.log().durableId() >= foundUpToId;
+    }
+
     private String trouble() {
         return Stream.of(appends.commit().trouble(), subscription.trouble(), acks.trouble())
                 .filter(trouble -> !trouble.isEmpty())
@@ -104,7 +116,7 @@ final class OpenPipe {
 
     /** When there will be something to do without a command, or {@code otherwise}. */
     long nextDeadlineNanos(long otherwise) {
-        long deadline = subscription.nextDeadlineNanos(otherwise);
+        long deadline = foundIsDurable() ? subscription.nextDeadlineNanos(otherwise) : otherwise;
         deadline = earlier(deadline, retention.nextDeadlineNanos(otherwise));
         deadline = earlier(deadline, appends.commit().nextDeadlineNanos(otherwise));
         deadline = earlier(deadline, acks.nextDeadlineNanos(otherwise));

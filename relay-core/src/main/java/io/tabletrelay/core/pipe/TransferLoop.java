@@ -11,6 +11,7 @@ import io.tabletrelay.core.delivery.DeadLetters;
 import io.tabletrelay.core.delivery.Subscription;
 import io.tabletrelay.core.metrics.PipeMetrics;
 import io.tabletrelay.core.store.DamageException;
+import io.tabletrelay.core.store.ForceFailedException;
 import io.tabletrelay.core.store.StoreException;
 import io.tabletrelay.core.store.folder.PipeStore;
 import java.util.ArrayDeque;
@@ -108,7 +109,7 @@ final class TransferLoop implements ConsumerLine.Listener {
         }
         int work = current.appends().turn();
         current.commit(line.holder() != null);
-        work += current.subscription().deliver(DELIVERY_BYTES_A_TURN);
+        work += current.deliver(DELIVERY_BYTES_A_TURN);
         work += current.upkeep() ? 1 : 0;
         if (current.store().attempts().dirty() && !flushing && (!flushFailed || now() - flushAgainAtNanos >= 0)) {
             flushing = true;
@@ -328,16 +329,17 @@ final class TransferLoop implements ConsumerLine.Listener {
         }
     }
 
-    /** On a full disk deliveries and acks go on: a kill meanwhile forgets attempts, which costs deliveries and no event. */
+    /** On a disk that is full or refuses deliveries and acks go on: a kill meanwhile forgets attempts, which costs deliveries and no event. */
     private void flushed(OpenPipe of, @Nullable Throwable failure) {
         flushing = false;
-        boolean full = failure instanceof StoreException refusal && refusal.code() == ErrorCode.STORAGE_FULL;
-        if (full && !flushFailed) {
+        boolean later = failure instanceof ForceFailedException
+                || (failure instanceof StoreException refusal && refusal.code() == ErrorCode.STORAGE_FULL);
+        if (later && !flushFailed) {
             log.warn("attempts cannot be written, trying again each second: pipe={}", name, failure);
         }
-        flushFailed = full;
+        flushFailed = later;
         flushAgainAtNanos = now() + FLUSH_RETRY_NANOS;
-        if (failure != null && !full && of == open) {
+        if (failure != null && !later && of == open) {
             fail(failure);
         }
     }

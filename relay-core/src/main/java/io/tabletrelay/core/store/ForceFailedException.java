@@ -19,4 +19,10 @@ public final class ForceFailedException extends StoreException {
         StoreException failure = SmallFile.failure(what, file, cause);
         return new ForceFailedException(failure.code(), failure.reason(), cause);
     }
+
+    /** For what can be tried again at any time: a full disk is no more than that. */
+    public static StoreException unlessFull(String what, Path file, IOException cause) {
+        StoreException failure = SmallFile.failure(what, file, cause);
+        return failure.code() == ErrorCode.STORAGE_FULL ? failure : of(what, file, cause);
+    }
 }

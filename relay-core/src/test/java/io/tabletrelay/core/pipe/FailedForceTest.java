@@ -175,11 +175,12 @@ class FailedForceTest {
 
     @Test
     void aPublishWithoutEventsIsConfirmedNoEarlierThanThoseBeforeItAndTakenBackWithThem() {
-        CompletableFuture<Appended> nothingBefore = publishNothing(1);
+        assertThat(publishAndSettle(1)).isCompleted();
+        CompletableFuture<Appended> nothingBefore = publishNothing(2);
         settle();
         assertThat(nothingBefore).isCompleted();
-        CompletableFuture<Appended> lost = publish(2);
-        CompletableFuture<Appended> nothing = publishNothing(3);
+        CompletableFuture<Appended> lost = publish(3);
+        CompletableFuture<Appended> nothing = publishNothing(4);
         appends.turn();
         appends.turn();
         assertThat(nothing).isNotDone();
@@ -189,7 +190,7 @@ class FailedForceTest {
 
         assertThat(lost).isCompletedExceptionally();
         assertThat(nothing).isCompletedExceptionally();
-        assertThat(appends.lastSequence("producer")).isEqualTo(1);
+        assertThat(appends.lastSequence("producer")).isEqualTo(2);
     }
 
     @Test

@@ -1,5 +1,6 @@
 package io.tabletrelay.core.store.acks;
 
+import io.tabletrelay.core.store.ForceFailedException;
 import io.tabletrelay.core.store.SmallFile;
 import io.tabletrelay.core.store.StoreException;
 import java.io.IOException;
@@ -157,7 +158,7 @@ public final class AttemptJournal {
             write(changes.values());
         } catch (IOException e) {
             putBack(changes);
-            throw SmallFile.failure("attempts cannot be written", path, e);
+            throw ForceFailedException.unlessFull("attempts cannot be written", path, e);
         }
     }
 

@@ -274,6 +274,7 @@ public final class SettledIds {
     public void keepOnDisk() {
         atDisk = true;
         forceFailed = true;
+        nameUnforced = true;
         Force force = new Force();
         force.run();
         force.done();
@@ -358,6 +359,7 @@ public final class SettledIds {
                 namedFile.force();
                 if (nameUnforced) {
                     SmallFile.forceDirectory(SmallFile.parent(path));
+                    SmallFile.forceDirectory(SmallFile.parent(SmallFile.parent(path)));
                     nameUnforced = false;
                 }
                 forceFailed = false;

@@ -3,6 +3,7 @@ package io.tabletrelay.core.store.folder;
 import io.tabletrelay.api.ErrorCode;
 import io.tabletrelay.api.PipeName;
 import io.tabletrelay.core.config.PipeSettings;
+import io.tabletrelay.core.store.ForceFailedException;
 import io.tabletrelay.core.store.SmallFile;
 import io.tabletrelay.core.store.StoreException;
 import java.io.IOException;
@@ -155,7 +156,8 @@ public final class PipeFolder {
     /**
      * Raises the mark; on disk when this returns, and only then may ids up to it be given out. I/O thread.
      *
-     * @throws StoreException with STORAGE_FULL if the disk is full; the mark is as it was
+     * @throws StoreException with STORAGE_FULL if the disk is full, a {@link ForceFailedException} if it refuses otherwise; the
+     *     mark is as it was
      */
     public synchronized void raiseIdMark(long mark) {
         if (mark <= pipe.idMark()) {
@@ -165,7 +167,7 @@ public final class PipeFolder {
         try {
             raised.write(folder.resolve(FILE_NAME));
         } catch (IOException e) {
-            throw SmallFile.failure("id mark cannot be raised", folder, e);
+            throw ForceFailedException.unlessFull("id mark cannot be raised", folder, e);
         }
         pipe = raised;
     }

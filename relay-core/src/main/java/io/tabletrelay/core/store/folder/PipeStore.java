@@ -151,10 +151,11 @@ public final class PipeStore implements AutoCloseable {
     public void close() {
         try (log;
                 deadLetterLog) {
-            attempts.flush();
             if (settled.wantsForce()) {
                 settled.startForce().run();
             }
+        } finally {
+            attempts.flush();
         }
     }
 }
