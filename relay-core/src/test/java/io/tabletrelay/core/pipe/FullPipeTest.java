@@ -338,6 +338,12 @@ class FullPipeTest {
         assertThat(status.dropped()).isEqualTo(1);
         assertThat(status.floor()).isEqualTo(3);
         assertThat(status.lastId() - status.settled()).isEqualTo(10);
+
+        rig.reopen();
+        rig.sink.ids.clear();
+        rig.bind();
+
+        assertThat(rig.sink.ids).isNotEmpty().startsWith(4L);
     }
 
     @ParameterizedTest

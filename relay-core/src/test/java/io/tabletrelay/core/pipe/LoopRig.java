@@ -33,6 +33,7 @@ import java.util.stream.Stream;
  */
 final class LoopRig implements AutoCloseable {
     static final PipeName PIPE = new PipeName("p");
+    private static final int MOST_TURNS = 10_000;
     static final long SECOND = 1_000_000_000L;
 
     final RecordingSink sink = new RecordingSink();
@@ -116,7 +117,10 @@ final class LoopRig implements AutoCloseable {
 
     /** Turns and disk work until nothing is left to do. */
     void settle() {
-        while (turn() > 0 || !diskWork.isEmpty() || !commands.isEmpty()) {
+        for (int turns = 0; turn() > 0 || !diskWork.isEmpty() || !commands.isEmpty(); turns++) {
+            if (turns > MOST_TURNS) {
+                throw new AssertionError("the loop works without end: turns=" + turns);
+            }
             for (Runnable task = diskWork.poll(); task != null; task = diskWork.poll()) {
                 task.run();
             }

@@ -151,18 +151,25 @@ class FullDiskIT {
             assertThat(relay.process().isAlive()).isTrue();
             assertThat(relay.process().terminate(PATIENCE)).isZero();
         }
-        disk.unmount();
-        Command.run("sh", "-c", "e2fsck -fy " + HOME.resolve("image.ext4") + " || test $? -lt 4");
-        disk.mount();
+        mountRepaired();
 
         try (StoredRelay relay = StoredRelay.start(data, OPTIONS)) {
-            assertThat(relay.status("orders").path("floor").asLong()).isBetween(0L, 10L);
-            long settled = relay.status("orders").path("floor").asLong();
-            long kept = relay.status("orders").path("lastId").asLong();
-            System.out.println(relay.status("orders") + "\n" + String.join("\n", relay.said("")));
-            relay.consume("orders", settled + 1, Math.min(kept, 50));
+            assertThat(relay.floor("orders")).isEqualTo(10);
+            relay.consume("orders", 11, 50);
             assertThat(relay.publish("orders", last + 1, 10)).isGreaterThan(50);
         }
+    }
+
+    /** A copy of it: whoever else still has the broken one mounted, in a namespace of his own, keeps it as it is. */
+    private void mountRepaired() throws IOException {
+        Path image = HOME.resolve("image.ext4");
+        Path broken = HOME.resolve("broken.ext4");
+        Command.run("umount", disk.mountPoint().toString());
+        Command.run("mv", image.toString(), broken.toString());
+        Command.run("cp", "--sparse=always", broken.toString(), image.toString());
+        Command.run("sh", "-c", "e2fsck -fy " + image + " || test $? -lt 4");
+        disk.mount();
+        Files.delete(broken);
     }
 
     private static void awaitAccepted(StoredRelay relay, String pipe, long number) {
