@@ -4,6 +4,7 @@ import java.nio.ByteBuffer;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -31,6 +32,7 @@ public final class History {
     private final List<String> faults = new ArrayList<>();
     private long deliveries;
     private long highestDeliveredId;
+    private long settledForGoodUpTo;
 
     /** A publish of this payload begins; payloads must be unique within a pipe. */
     public synchronized void publishing(ByteBuffer payload) {
@@ -63,6 +65,9 @@ public final class History {
         if (ackReadIds.contains(id)) {
             faults.add("duplicate after ack: id=" + id);
         }
+        if (id <= settledForGoodUpTo) {
+            faults.add("duplicate after a forced ack: id=" + id + ", settled for good up to " + settledForGoodUpTo);
+        }
         if (deliveredIds.add(id)) {
             if (id < highestDeliveredId) {
                 faults.add("reordered: id=" + id + " first delivered after id=" + highestDeliveredId);
@@ -80,6 +85,40 @@ public final class History {
     public synchronized void ackRead(long id) {
         ackedIds.add(id);
         ackReadIds.add(id);
+    }
+
+    /** The relay said that every id up to this one is settled whatever happens: none of them may come again. */
+    public synchronized void settledForGood(long upTo) {
+        settledForGoodUpTo = Math.max(settledForGoodUpTo, upTo);
+    }
+
+    /** The machine lost its power: that an ack was read no longer means that it is known, unless it was settled for good. */
+    public synchronized void powerCut() {
+        ackReadIds.clear();
+    }
+
+    /** These confirmed events are gone, and the pipe's durability permits it. */
+    public synchronized void forgive(Collection<Long> ids) {
+        confirmedIds.removeAll(ids);
+    }
+
+    /** The highest id that was confirmed or delivered, 0 if there is none. */
+    public synchronized long highestId() {
+        return Math.max(lastConfirmedId(), highestDeliveredId);
+    }
+
+    public synchronized long highestDeliveredId() {
+        return highestDeliveredId;
+    }
+
+    /** Confirmed ids that no consumer has read yet, lowest first. */
+    public synchronized List<Long> undelivered() {
+        return confirmedIds.stream().filter(id -> !deliveredIds.contains(id)).toList();
+    }
+
+    /** What went wrong so far whatever is still to come, one line each. */
+    public synchronized List<String> faultsSoFar() {
+        return List.copyOf(faults);
     }
 
     /** The highest confirmed id, 0 if there is none. */
