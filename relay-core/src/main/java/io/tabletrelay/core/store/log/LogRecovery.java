@@ -1,5 +1,6 @@
 package io.tabletrelay.core.store.log;
 
+import io.tabletrelay.api.Durability;
 import io.tabletrelay.api.ErrorCode;
 import io.tabletrelay.core.store.StoreException;
 import io.tabletrelay.core.store.log.SegmentFolder.State;
@@ -180,13 +181,19 @@ final class LogRecovery {
     }
 
     private SegmentScan scan(Found found, Segment segment, ProducerTable producers) {
-        SegmentScan scan = new SegmentScan(segment, record, producers, idMark == 0 ? Long.MAX_VALUE : idMark);
+        long mostId = idMark == 0 ? Long.MAX_VALUE : idMark;
+        SegmentScan scan = new SegmentScan(segment, record, producers, mostId, keepsWhatIsBehindHoles());
         SegmentHeader header = found.header();
         if (header != null) {
             header.producers().forEach(producers::stored);
         }
         scan.run();
         return scan;
+    }
+
+    /** Appends are confirmed before they are forced there: what is left of them was promised, wherever it stands. */
+    private boolean keepsWhatIsBehindHoles() {
+        return origin.bootChanged() && limits.config().durability() == Durability.PROCESS;
     }
 
     private static int newestWithHeader(List<Found> found) {

@@ -19,6 +19,7 @@ final class SegmentScan {
     private final StoredRecord record;
     private final ProducerTable producers;
     private final long mostId;
+    private final boolean behindHoles;
     private long lastReadId;
     private int openGroupEvents;
     private long lastValidId;
@@ -26,9 +27,14 @@ final class SegmentScan {
     private boolean endIsKnown;
     private long bytes = SegmentFile.BIRTH_BYTES;
 
-    /** No id above {@code mostId} was ever given, whatever a damaged file says. */
-    SegmentScan(Segment segment, StoredRecord record, ProducerTable producers, long mostId) {
+    /**
+     * No id above {@code mostId} was ever given, whatever a damaged file says.
+     *
+     * @param behindHoles a power cut may have left pages behind others that it took: what is in them is part of the log
+     */
+    SegmentScan(Segment segment, StoredRecord record, ProducerTable producers, long mostId, boolean behindHoles) {
         this.mostId = mostId;
+        this.behindHoles = behindHoles;
         this.segment = segment;
         this.record = record;
         this.producers = producers;
@@ -48,7 +54,8 @@ final class SegmentScan {
             long knownId = segment.firstId() + knownRecords - 2;
             endIsKnown = knownRecords > 0 && knownId <= mostId;
             lastWrittenId = endIsKnown ? Math.max(lastWrittenId, knownId) : lastWrittenId;
-            while ((lastReadId < lastWrittenId || !search.atEnd()) && search.find(lastReadId + 1, mostId) > 0) {
+            while ((lastReadId < lastWrittenId || behindHoles || !search.atEnd())
+                    && search.find(lastReadId + 1, mostId) > 0) {
                 take();
             }
         } catch (IOException e) {
