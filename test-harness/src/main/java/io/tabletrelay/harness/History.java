@@ -32,7 +32,9 @@ public final class History {
     private final List<String> faults = new ArrayList<>();
     private long deliveries;
     private long highestDeliveredId;
+    private long orderedUpToId;
     private long settledForGoodUpTo;
+    private boolean powerIsGoing;
 
     /** A publish of this payload begins; payloads must be unique within a pipe. */
     public synchronized void publishing(ByteBuffer payload) {
@@ -69,10 +71,11 @@ public final class History {
             faults.add("duplicate after a forced ack: id=" + id + ", settled for good up to " + settledForGoodUpTo);
         }
         if (deliveredIds.add(id)) {
-            if (id < highestDeliveredId) {
-                faults.add("reordered: id=" + id + " first delivered after id=" + highestDeliveredId);
+            if (id < orderedUpToId) {
+                faults.add("reordered: id=" + id + " first delivered after id=" + orderedUpToId);
             }
             highestDeliveredId = Math.max(highestDeliveredId, id);
+            orderedUpToId = powerIsGoing ? orderedUpToId : Math.max(orderedUpToId, id);
         }
     }
 
@@ -92,8 +95,14 @@ public final class History {
         settledForGoodUpTo = Math.max(settledForGoodUpTo, upTo);
     }
 
+    /** From now on events may be passed over, since no disk can be read, and come in their place after {@link #powerCut}. */
+    public synchronized void powerIsGoing() {
+        powerIsGoing = true;
+    }
+
     /** The machine lost its power: that an ack was read no longer means that it is known, unless it was settled for good. */
     public synchronized void powerCut() {
+        powerIsGoing = false;
         ackReadIds.clear();
     }
 
@@ -107,8 +116,9 @@ public final class History {
         return Math.max(lastConfirmedId(), highestDeliveredId);
     }
 
-    public synchronized long highestDeliveredId() {
-        return highestDeliveredId;
+    /** Every event up to this id has had its first delivery, if it is to have one. */
+    public synchronized long orderedUpToId() {
+        return orderedUpToId;
     }
 
     /** Confirmed ids that no consumer has read yet, lowest first. */

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
  */
 @DisabledIfSystemProperty(named = "power.cuts", matches = "0", disabledReason = "runs with -Ppower")
 class PowerCutIT {
-    private static final int CUTS_IN_A_SERIES = 20;
+    private static final int CUTS_IN_A_SERIES = 12;
 
     private final int cuts = Integer.getInteger("power.cuts", 300);
     private final long seed = seed();

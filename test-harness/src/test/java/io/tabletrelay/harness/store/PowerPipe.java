@@ -116,6 +116,7 @@ final class PowerPipe {
     }
 
     void powerIsGoing() {
+        history.powerIsGoing();
         producers.forEach(BatchProducer::powerIsGoing);
     }
 
@@ -165,17 +166,17 @@ final class PowerPipe {
                 await().atMost(PATIENCE)
                         .pollInterval(Duration.ofMillis(5))
                         .until(() -> !history.faultsSoFar().isEmpty()
-                                || history.highestDeliveredId() >= last
+                                || history.orderedUpToId() >= last
                                 || passed(http, last));
             } catch (ConditionTimeoutException e) {
-                throw broken("no deliveries: awaited id=" + last + ", delivered up to " + history.highestDeliveredId()
+                throw broken("no deliveries: awaited id=" + last + ", delivered up to " + history.orderedUpToId()
                         + ", status=" + status(http));
             }
         }
         check();
         List<Long> missing = new ArrayList<>(expected);
         missing.retainAll(Set.copyOf(history.undelivered()));
-        judge(missing);
+        judge(missing, provenUpTo);
         confirmedBefore = List.of();
         provenUpTo = lastIdAtStart;
         judged += lastIdAtStart > 0 ? 1 : 0;
@@ -186,16 +187,17 @@ final class PowerPipe {
         return http.pipe(name).path("floor").asLong() >= id;
     }
 
-    private void judge(List<Long> missing) {
+    /** None of these may be one of the first {@code keptUpTo} ids, which were there after an earlier cut. */
+    private void judge(List<Long> missing, long keptUpTo) {
         if (missing.isEmpty()) {
             return;
         }
         if (isForced()) {
             throw broken("confirmed events lost: " + shortened(missing));
         }
-        if (missing.get(0) <= provenUpTo) {
-            throw broken("lost what had survived an earlier cut: proven up to " + provenUpTo + ", lost "
-                    + shortened(missing));
+        if (missing.get(0) <= keptUpTo) {
+            throw broken(
+                    "lost what had survived an earlier cut: kept up to " + keptUpTo + ", lost " + shortened(missing));
         }
         try {
             await().atMost(Duration.ofSeconds(5)).until(() -> missing.stream().allMatch(this::isReported));
@@ -211,8 +213,16 @@ final class PowerPipe {
         return reported.cover(name, id);
     }
 
-    /** Waits until everything is settled. */
+    /** Waits until everything is settled, and judges what was delivered, and lost before it was acked. */
     JsonNode drain(RelayHttp http) {
+        JsonNode status = drained(http);
+        if (!isForced()) {
+            judge(history.unacked(), 0);
+        }
+        return status;
+    }
+
+    private JsonNode drained(RelayHttp http) {
         try {
             return await().atMost(PATIENCE)
                     .pollInterval(Duration.ofMillis(20))
@@ -220,7 +230,7 @@ final class PowerPipe {
                             () -> http.pipe(name),
                             status -> status.path("floor").asLong()
                                             >= status.path("lastId").asLong()
-                                    && history.unacked().isEmpty());
+                                    && (!isForced() || history.unacked().isEmpty()));
         } catch (ConditionTimeoutException e) {
             throw broken("not drained: unacked=" + shortened(history.unacked()) + ", status=" + status(http));
         }

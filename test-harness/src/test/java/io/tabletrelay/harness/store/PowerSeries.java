@@ -2,12 +2,9 @@ package io.tabletrelay.harness.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.tabletrelay.api.Durability;
 import io.tabletrelay.core.client.RelayHttp;
 import java.io.IOException;
-import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -28,7 +25,7 @@ final class PowerSeries implements AutoCloseable {
     private static final List<String> MOUNT_OPTIONS =
             List.of("", "data=writeback", "commit=1", "nodelalloc", "data=writeback,commit=1");
     private static final BatchProducer.Load LARGE = new BatchProducer.Load(2, 24 << 10, 60, 3);
-    private static final BatchProducer.Load MANY = new BatchProducer.Load(256, 0, 120, 0);
+    private static final BatchProducer.Load MANY = new BatchProducer.Load(256, 0, 40, 0);
     private static final BatchProducer.Load FIRST = new BatchProducer.Load(1, 100, 3, 0);
 
     private final Path home;
@@ -70,6 +67,7 @@ final class PowerSeries implements AutoCloseable {
             power.writeBack(random.nextBoolean() ? plan.writeBack() : PowerSwitch.WriteBack.NOTHING, random.nextInt());
             pipes.forEach(PowerPipe::check);
             pipes.forEach(PowerPipe::powerIsGoing);
+            relay.powerIsGoing();
             power.cut();
             runOnFor(relay, plan.afterMillis());
         } catch (Throwable e) {
@@ -143,12 +141,7 @@ final class PowerSeries implements AutoCloseable {
 
     /** Every pipe whose making was confirmed is there, and none that nobody made. */
     private void checkList(PoweredRelay relay) throws IOException {
-        Set<String> listed = new HashSet<>();
-        try (InputStream in =
-                relay.process().http().resolve("/v1/pipes?limit=1000").toURL().openStream()) {
-            JsonNode list = new ObjectMapper().readTree(in);
-            list.path("pipes").forEach(pipe -> listed.add(pipe.path("name").asText()));
-        }
+        Set<String> listed = PipeList.of(relay.process().http());
         Set<String> made = new HashSet<>();
         Set<String> known = new HashSet<>();
         for (PowerPipe pipe : all()) {

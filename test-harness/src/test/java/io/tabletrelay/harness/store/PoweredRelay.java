@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * A relay that believes it runs on a machine started anew: it sees another boot id, by a mount that nobody else sees. All
@@ -24,11 +25,13 @@ final class PoweredRelay implements AutoCloseable {
 
     private final BufferedWriter log;
     private final RelayProcess process;
+    private final AtomicBoolean hasPower;
     private final RelayHttp http;
 
-    private PoweredRelay(BufferedWriter log, RelayProcess process, RelayHttp http) {
+    private PoweredRelay(BufferedWriter log, RelayProcess process, AtomicBoolean hasPower, RelayHttp http) {
         this.log = log;
         this.process = process;
+        this.hasPower = hasPower;
         this.http = http;
     }
 
@@ -37,6 +40,7 @@ final class PoweredRelay implements AutoCloseable {
         Path bootId = logFile.resolveSibling("boot-id");
         Files.writeString(bootId, UUID.randomUUID() + "\n");
         BufferedWriter log = Files.newBufferedWriter(logFile);
+        AtomicBoolean hasPower = new AtomicBoolean(true);
         RelayProcess process = RelayProcess.start(
                 List.of("unshare", "-m", "sh", "-c", OTHER_BOOT, bootId.toString()),
                 List.of(),
@@ -44,11 +48,13 @@ final class PoweredRelay implements AutoCloseable {
                 List.of(data.toString(), String.valueOf(windowEvents)),
                 line -> {
                     keep(log, line);
-                    reported.line(line);
+                    if (hasPower.get()) {
+                        reported.line(line);
+                    }
                 });
         try {
             process.awaitReady(READY);
-            return new PoweredRelay(log, process, new RelayHttp(process.http()));
+            return new PoweredRelay(log, process, hasPower, new RelayHttp(process.http()));
         } catch (IllegalStateException e) {
             process.kill();
             log.close();
@@ -67,6 +73,11 @@ final class PoweredRelay implements AutoCloseable {
 
     RelayProcess process() {
         return process;
+    }
+
+    /** What it says from now on of what it cannot read says nothing of what will be there. */
+    void powerIsGoing() {
+        hasPower.set(false);
     }
 
     RelayHttp http() {
