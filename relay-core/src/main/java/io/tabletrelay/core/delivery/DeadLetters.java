@@ -4,6 +4,7 @@ import io.tabletrelay.api.Payload;
 import io.tabletrelay.core.store.EventGroup;
 import io.tabletrelay.core.store.EventLog;
 import io.tabletrelay.core.store.EventTailer;
+import io.tabletrelay.core.store.ForceFailedException;
 import io.tabletrelay.core.store.acks.SettledIds;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -50,6 +51,12 @@ public final class DeadLetters {
             log.makeRoomFor(letters);
         }
         log.append(letters);
+        try {
+            log.force();
+        } catch (ForceFailedException e) {
+            log.voidUncovered();
+            throw e;
+        }
         count.addAndGet(letters.size());
     }
 
@@ -59,6 +66,7 @@ public final class DeadLetters {
      * <p>I/O thread, before the subscription is opened.
      */
     public void settleIn(SettledIds settled) {
+        log.force();
         try (EventTailer tailer = log.openTailer()) {
             for (EventTailer.Step step = tailer.nextOpened();
                     step != EventTailer.Step.END;

@@ -6,6 +6,7 @@ import io.tabletrelay.api.ErrorCode;
 import io.tabletrelay.api.PipeName;
 import io.tabletrelay.api.ProducerSequence;
 import io.tabletrelay.api.RelayException;
+import io.tabletrelay.core.config.StoreConfig;
 import io.tabletrelay.core.delivery.DiskTasks;
 import io.tabletrelay.core.metrics.PipeMetrics;
 import io.tabletrelay.core.store.EventGroup;
@@ -29,7 +30,12 @@ final class Appends {
     /** What a publish costs besides its payloads, so that many tiny ones make up a turn as well. */
     private static final int BYTES_PER_GROUP = 128;
 
-    private record Confirming(long lastId, Appended answer, WaitingAppend publish) {}
+    /** @param passedBefore for a publish without events: what its producer had passed before it; otherwise null */
+    private record Confirming(
+            long lastId,
+            Appended answer,
+            WaitingAppend publish,
+            @Nullable Long passedBefore) {}
 
     private final PipeName pipe;
     private final EventLog log;
@@ -37,6 +43,7 @@ final class Appends {
     private final long maxEvents;
     private final LongSupplier backlogEvents;
     private final Durability durability;
+    private final GroupCommit commit;
     private final PipeMetrics metrics;
     private final ArrayDeque<WaitingAppend> waiting = new ArrayDeque<>();
     /** The last sequence of each producer that stored nothing; the producers that were here longest ago are forgotten. */
@@ -61,17 +68,27 @@ final class Appends {
             PipeName pipe,
             EventLog log,
             DiskTasks diskTasks,
-            long maxEvents,
+            StoreConfig config,
             LongSupplier backlogEvents,
-            Durability durability,
+            LongSupplier nanoTime,
             PipeMetrics metrics) {
         this.pipe = pipe;
         this.log = log;
         this.diskTasks = diskTasks;
-        this.maxEvents = maxEvents;
+        this.maxEvents = config.maxEvents();
         this.backlogEvents = backlogEvents;
-        this.durability = durability;
+        this.durability = config.durability();
+        this.commit = new GroupCommit(pipe, log, diskTasks, config, nanoTime, this::forceFailed);
         this.metrics = metrics;
+    }
+
+    GroupCommit commit() {
+        return commit;
+    }
+
+    /** True: a publish waits to be durable. */
+    boolean confirming() {
+        return !confirming.isEmpty();
     }
 
     void add(WaitingAppend publish) {
@@ -89,6 +106,9 @@ final class Appends {
                 answered++;
             } else if (log.hasRoomFor(group)) {
                 append(next, group);
+            } else if (commit.refusal() != null) {
+                refuse(next, commit.refusal());
+                answered++;
             } else {
                 waiting.addFirst(next);
                 makingRoom = true;
@@ -110,11 +130,17 @@ final class Appends {
         return answered + confirm() + (goesOn ? 1 : 0);
     }
 
-    /** Answers everything that waits with this failure. */
-    void failAll(RelayException failure) {
+    /** Answers everything that is not appended yet with this failure. */
+    void failWaiting(RelayException failure) {
         for (WaitingAppend publish = waiting.poll(); publish != null; publish = waiting.poll()) {
             refuse(publish, failure);
         }
+    }
+
+    /** Answers everything that waits with this failure, but for what is durable. */
+    void failAll(RelayException failure) {
+        failWaiting(failure);
+        confirm();
         for (Confirming publish = confirming.poll(); publish != null; publish = confirming.poll()) {
             publish.publish().refuse(failure);
         }
@@ -165,20 +191,25 @@ final class Appends {
 
     private void pass(WaitingAppend publish) {
         ProducerSequence sequence = publish.sequence();
+        Appended answer = new Appended(0, 0, false, durability);
         if (sequence != null) {
-            passed.put(sequence.producer(), sequence.sequence());
+            Long before = passed.put(sequence.producer(), sequence.sequence());
+            // not before the events of the sequences below it
+            confirming.add(new Confirming(log.lastId(), answer, publish, before));
+        } else {
+            publish.confirm(answer);
         }
-        publish.confirm(new Appended(0, 0, false, durability));
     }
 
     private void repeat(WaitingAppend publish, ProducerSequence sequence) {
         IdRange ids = log.idsOf(sequence);
         if (ids != null) {
-            confirming.add(new Confirming(ids.last(), repeated(ids), publish));
+            confirming.add(new Confirming(ids.last(), repeated(ids), publish, null));
             return;
         }
         AtomicReference<@Nullable IdRange> found = new AtomicReference<>();
         diskTasks.submit(() -> found.set(log.findIdsOf(sequence)), failure -> {
+            commit.failed(failure);
             if (failure == null) {
                 publish.confirm(repeated(found.get())); // so long ago that it was confirmed
             } else {
@@ -210,7 +241,8 @@ final class Appends {
         turnBytes += bytes + BYTES_PER_GROUP;
         appendedEvents += group.size();
         appendedBytes += bytes;
-        confirming.add(new Confirming(last, new Appended(first, last, false, durability), publish));
+        confirming.add(new Confirming(last, new Appended(first, last, false, durability), publish, null));
+        commit.appended(bytes + BYTES_PER_GROUP);
     }
 
     private int confirm() {
@@ -224,6 +256,26 @@ final class Appends {
         return confirmed;
     }
 
+    /** What is not durable will not be: sequences go back to what is, and the producers are told. */
+    private void forceFailed(RelayException why) {
+        confirm();
+        log.voidUncovered();
+        confirming.descendingIterator().forEachRemaining(this::takeBackPassed);
+        for (Confirming publish = confirming.poll(); publish != null; publish = confirming.poll()) {
+            refuse(publish.publish(), why);
+        }
+    }
+
+    private void takeBackPassed(Confirming lost) {
+        ProducerSequence sequence = lost.publish().sequence();
+        if (sequence != null && lost.publish().group() == null) {
+            passed.remove(sequence.producer());
+            if (lost.passedBefore() != null) {
+                passed.put(sequence.producer(), lost.passedBefore());
+            }
+        }
+    }
+
     private void refuse(WaitingAppend publish, RelayException failure) {
         metrics.refused(failure.code());
         publish.refuse(failure);
@@ -231,12 +283,14 @@ final class Appends {
 
     private void madeRoom(@Nullable Throwable failure) {
         makingRoom = false;
+        boolean forceFailed = commit.failed(failure);
         if (waiting.isEmpty()) {
             return; // answered meanwhile: the pipe is stopping, or has failed
         }
         if (failure instanceof RelayException refusal && refusal.code() == ErrorCode.TOO_LARGE) {
             refuse(waiting.remove(), refusal);
-        } else if (failure instanceof RelayException refusal && refusal.code() != ErrorCode.PIPE_FAILED) {
+        } else if (failure instanceof RelayException refusal
+                && (forceFailed || refusal.code() != ErrorCode.PIPE_FAILED)) {
             for (WaitingAppend publish = waiting.poll(); publish != null; publish = waiting.poll()) {
                 refuse(publish, refusal);
             }

@@ -10,6 +10,7 @@ import io.tabletrelay.core.metrics.PipeMetrics;
 import io.tabletrelay.core.store.EventLog;
 import io.tabletrelay.core.store.folder.PipeStore;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 
 /**
  * What a pipe works with while its store is open.
@@ -22,6 +23,7 @@ final class OpenPipe {
     private final DeadLetters deadLetters;
     private final Appends appends;
     private final Subscription subscription;
+    private final AckCommit acks;
 
     OpenPipe(
             PipeName name,
@@ -39,10 +41,12 @@ final class OpenPipe {
                 name,
                 store.log(),
                 diskTasks,
-                store.config().maxEvents(),
+                store.config(),
                 subscription::backlog,
-                store.config().durability(),
+                context.delivery().nanoTime(),
                 metrics);
+        this.acks = new AckCommit(
+                name, store.settled(), diskTasks, context.delivery().nanoTime());
     }
 
     PipeStore store() {
@@ -59,6 +63,28 @@ final class OpenPipe {
 
     Subscription subscription() {
         return subscription;
+    }
+
+    /** Begins what is to be forced to disk now. */
+    void commit(boolean hasConsumer) {
+        appends.commit().turn(hasConsumer || appends.confirming());
+        acks.turn();
+    }
+
+    /** When the next turn is wanted though no command comes, or {@code otherwise}. */
+    long nextDeadlineNanos(long otherwise) {
+        long commit = appends.commit().nextDeadlineNanos(acks.nextDeadlineNanos(otherwise));
+        long ack = acks.nextDeadlineNanos(otherwise);
+        long forces = ack - commit < 0 ? ack : commit;
+        long delivery = subscription.nextDeadlineNanos(otherwise);
+        return delivery - forces < 0 ? delivery : forces;
+    }
+
+    private String trouble() {
+        return Stream.of(appends.commit().trouble(), subscription.trouble(), acks.trouble())
+                .filter(trouble -> !trouble.isEmpty())
+                .findFirst()
+                .orElse("");
     }
 
     void append(WaitingAppend publish, Consumer<RelayException> refuse) {
@@ -79,12 +105,13 @@ final class OpenPipe {
                 name.value(),
                 store.epoch(),
                 TransferLoop.State.OPEN.name(),
-                subscription.trouble(),
+                trouble(),
                 store.config().durability(),
                 log.firstId(),
                 log.lastId(),
                 log.voidIds(),
                 subscription.floor(),
+                store.settled().durableFloor(),
                 log.lastId() - log.voidIds() - subscription.backlog(),
                 subscription.deliveredUpTo(),
                 subscription.inFlight(),

@@ -15,6 +15,7 @@ import java.util.Map;
  * @param lastId highest id given
  * @param voidIds ids up to lastId that no event will ever have
  * @param floor highest id up to which every id is settled
+ * @param durableFloor the same, as it is durable at the pipe's level: at disk what was forced; at process equal to floor
  * @param settled settled ids up to lastId, void ones not counted
  * @param deliveredUpTo highest id delivered so far
  * @param inFlight delivered, not settled, on the wire or at the consumer
@@ -34,6 +35,7 @@ public record PipeStatus(
         long lastId,
         long voidIds,
         long floor,
+        long durableFloor,
         long settled,
         long deliveredUpTo,
         int inFlight,

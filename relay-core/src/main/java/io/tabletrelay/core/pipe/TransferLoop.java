@@ -103,6 +103,7 @@ final class TransferLoop implements ConsumerLine.Listener {
             return 0;
         }
         int work = current.appends().turn();
+        current.commit(line.holder() != null);
         work += current.subscription().deliver(DELIVERY_BYTES_A_TURN);
         work += current.subscription().upkeep() ? 1 : 0;
         if (current.store().attempts().dirty() && !flushing && (!flushFailed || now() - flushAgainAtNanos >= 0)) {
@@ -125,7 +126,7 @@ final class TransferLoop implements ConsumerLine.Listener {
         if (flushFailed && !flushing) {
             deadline = earlier(deadline, flushAgainAtNanos);
         }
-        return earlier(deadline, current.subscription().nextDeadlineNanos(otherwise));
+        return earlier(deadline, current.nextDeadlineNanos(otherwise));
     }
 
     void append(WaitingAppend publish) {
@@ -199,6 +200,7 @@ final class TransferLoop implements ConsumerLine.Listener {
                     0,
                     0,
                     0,
+                    0,
                     line.holder() != null,
                     Map.of());
         }
@@ -227,7 +229,7 @@ final class TransferLoop implements ConsumerLine.Listener {
         OpenPipe current = open;
         if (current != null) {
             current.subscription().stopSending();
-            current.appends().failAll(unavailable());
+            current.appends().failWaiting(unavailable());
         }
         failWaiting(unavailable());
     }
@@ -349,6 +351,9 @@ final class TransferLoop implements ConsumerLine.Listener {
                 failure -> {
                     if (failure != null) {
                         log.warn("files could not be closed in order: pipe={}", name, failure);
+                    }
+                    if (of != null) { // what the last force covered is confirmed
+                        of.appends().failAll(unavailable());
                     }
                     closed.complete(null);
                 });

@@ -18,7 +18,10 @@ public interface EventLog extends AutoCloseable {
     /** The highest id ever given, void ones included; 0: none yet. */
     long lastId();
 
-    /** The highest id that is durable at the pipe's level. Confirmations and deliveries wait for it. */
+    /**
+     * The highest id that is durable at the pipe's level: {@link #lastId} at process, what a force has covered at disk.
+     * Confirmations and deliveries wait for it.
+     */
     long durableId();
 
     /** Returns the first id from {@code id} on that is not void; up to {@code lastId() + 1}. */
@@ -59,6 +62,23 @@ public interface EventLog extends AutoCloseable {
      */
     long append(EventGroup group);
 
+    /**
+     * Forces to disk, at durability disk, what was appended before the call and what was found at the open; appends may go on
+     * meanwhile. When this returns {@link #durableId} says so. I/O thread.
+     *
+     * @throws io.tabletrelay.core.store.ForceFailedException if the disk refuses; {@link #voidUncovered} is to be called then.
+     *     {@link #makeRoomFor} may throw it as well, since an older segment is forced before the next one is born
+     */
+    void force();
+
+    /**
+     * To be called when a force has failed: no id of an event that it should have covered counts any more, nor do the publishes
+     * that had them; the next append starts a new segment. What was found at the open stays, and is forced again later. Returns
+     * the ids that are void now; null: none.
+     */
+    @Nullable
+    IdRange voidUncovered();
+
     /** The highest sequence stored for that producer; 0: none. */
     long lastSequence(String producer);
 
@@ -66,7 +86,7 @@ public interface EventLog extends AutoCloseable {
     @Nullable
     IdRange idsOf(ProducerSequence sequence);
 
-    /** The same for any publish whose events are still kept; reads at most one segment. I/O thread. */
+    /** The same for any durable publish whose events are still kept; forces what is not, reads one segment at most. I/O thread. */
     @Nullable
     IdRange findIdsOf(ProducerSequence sequence);
 

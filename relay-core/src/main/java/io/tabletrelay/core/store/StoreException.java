@@ -6,7 +6,7 @@ import java.io.Serial;
 import org.jspecify.annotations.Nullable;
 
 /** The store cannot do what it was asked; the code says whether trying again can help. */
-public final class StoreException extends RelayException {
+public class StoreException extends RelayException {
     @Serial
     private static final long serialVersionUID = 1L;
 

@@ -118,6 +118,14 @@ final class MemoryLog implements EventLog {
     }
 
     @Override
+    public void force() {}
+
+    @Override
+    public @Nullable IdRange voidUncovered() {
+        return null;
+    }
+
+    @Override
     public long lastSequence(String producer) {
         return 0;
     }

@@ -154,6 +154,7 @@ public final class FakePipe implements Pipe {
                         0,
                         0,
                         0,
+                        0,
                         deadLetters.size(),
                         4096,
                         false,

@@ -10,6 +10,7 @@ import java.util.List;
  * @param warmUpRounds before them, not counted
  * @param eventBytes payload of one event
  * @param pushEvents of a round at full speed
+ * @param durableEvents of a round in which each waits for the disk
  * @param ratesPerSecond at which latency is measured
  * @param pacedTime of a round of latency
  * @param backlogEvents to drain
@@ -22,6 +23,7 @@ record BenchPlan(
         int eventBytes,
         int windowEvents,
         long pushEvents,
+        long durableEvents,
         List<Integer> ratesPerSecond,
         Duration pacedTime,
         long backlogEvents,
@@ -33,6 +35,7 @@ record BenchPlan(
             1_024,
             1_000,
             1_000_000,
+            300_000,
             List.of(2_000, 10_000),
             Duration.ofSeconds(5),
             1_000_000,
@@ -46,6 +49,7 @@ record BenchPlan(
             1_024,
             1_000,
             200_000,
+            60_000,
             List.of(2_000, 10_000),
             Duration.ofSeconds(1),
             200_000,

@@ -6,6 +6,7 @@ import java.util.Locale;
 /** What can be measured, by its name on the command line. */
 enum Scenario {
     THROUGHPUT,
+    DURABLE,
     LATENCY,
     DRAIN,
     IDLE;
@@ -27,6 +28,7 @@ enum Scenario {
     Measurement measurement() {
         return switch (this) {
             case THROUGHPUT -> new Throughput();
+            case DURABLE -> new Durable();
             case LATENCY -> new Latency();
             case DRAIN -> new Drain();
             case IDLE -> new Idle();

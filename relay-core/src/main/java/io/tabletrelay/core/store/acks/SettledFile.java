@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class SettledFile {
     private static final int CHUNK_BYTES = 1 << 16;
+    private static final int PAGE_BYTES = 4 << 10;
 
     private final MappedByteBuffer map;
     private final int words;
@@ -114,6 +115,13 @@ final class SettledFile {
 
     void force() throws IOException {
         force(map.capacity());
+    }
+
+    /** Makes every page count as changed, so that the next force writes it even if an earlier one could not. Any thread. */
+    void touch() {
+        for (int at = 0; at < map.capacity(); at += PAGE_BYTES) {
+            TwinLong.LONGS.getAndAdd(map, at, 0L);
+        }
     }
 
     void forceHeader() throws IOException {

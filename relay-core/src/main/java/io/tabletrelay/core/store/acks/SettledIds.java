@@ -1,6 +1,7 @@
 package io.tabletrelay.core.store.acks;
 
 import io.tabletrelay.api.ErrorCode;
+import io.tabletrelay.core.store.ForceFailedException;
 import io.tabletrelay.core.store.SmallFile;
 import io.tabletrelay.core.store.StoreException;
 import java.io.IOException;
@@ -41,11 +42,19 @@ public final class SettledIds {
     private @Nullable SettledFile copy;
     private long floor;
     private long settledAboveFloor;
+    private long changes;
+    /** At durability process every state counts as forced. */
+    private boolean atDisk;
+
+    private long durableFloor;
+    private long forcedChanges;
 
     /** The file that has the name, and the one that shall get it; I/O threads only. */
     private SettledFile namedFile;
 
     private @Nullable SettledFile growingFile;
+    private boolean nameUnforced;
+    private boolean forceFailed;
 
     private SettledIds(Path path, long maxSpreadIds, SettledFile file, @Nullable Path damagedFile) {
         this.path = path;
@@ -134,6 +143,7 @@ public final class SettledIds {
             copy.put(block, bits);
         }
         settledAboveFloor++;
+        changes++;
         if (id == floor + 1) {
             advance(bits);
         }
@@ -157,6 +167,7 @@ public final class SettledIds {
         }
         settledAboveFloor -= countSettled(floor + 1, id);
         floor = id;
+        changes++;
         advance();
     }
 
@@ -176,9 +187,12 @@ public final class SettledIds {
         }
     }
 
-    /** False: the id must not be delivered before the ring has grown or the floor has risen. */
+    /**
+     * False: the id must not be delivered before the ring has grown or the floor has risen. The word of a block is overwritten
+     * only when the disk too knows that all of its ids are settled.
+     */
     public boolean hasRoomFor(long id) {
-        return SettledFormat.block(id) - SettledFormat.block(floor + 1) < file.words();
+        return SettledFormat.block(id) - SettledFormat.block(durableFloor() + 1) < file.words();
     }
 
     /** How many ids the window spans today. */
@@ -232,6 +246,33 @@ public final class SettledIds {
         }
     }
 
+    /**
+     * From now on, at durability disk, only what was forced counts as durable; what is there is forced now, whatever an earlier
+     * run could not write. I/O thread, after the open.
+     */
+    public void keepOnDisk() {
+        atDisk = true;
+        forceFailed = true;
+        Force force = new Force();
+        force.run();
+        force.done();
+    }
+
+    /** The highest id up to which everything is settled and that is durable at the pipe's level. */
+    public long durableFloor() {
+        return atDisk ? durableFloor : floor;
+    }
+
+    /** True: something was settled that is not durable yet; {@link #startForce} makes it so. */
+    public boolean wantsForce() {
+        return atDisk && changes != forcedChanges;
+    }
+
+    /** To be run by an I/O thread: what is settled now comes to disk, and more with it, perhaps. */
+    public Force startForce() {
+        return new Force();
+    }
+
     private void advance() {
         advance(file.bits(SettledFormat.block(floor + 1)));
     }
@@ -265,6 +306,50 @@ public final class SettledIds {
             count += Integer.bitCount(bits);
         }
         return count;
+    }
+
+    /**
+     * Brings to disk what was settled when it was made.
+     *
+     * <p>Threading: made by the pipe's transfer thread, run by an I/O thread, {@link #done} by the transfer thread again.
+     */
+    public final class Force {
+        private final long floorThen = floor;
+        private final long changesThen = changes;
+
+        private Force() {}
+
+        /**
+         * The header says too that all below the floor is settled: the words of those ids may be overwritten from then on.
+         *
+         * @throws StoreException if the disk refuses; the next force writes everything again
+         */
+        public void run() {
+            try {
+                if (forceFailed) {
+                    namedFile.touch();
+                }
+                if (growingFile != null) {
+                    growingFile.settledBelow().raiseTo(floorThen + 1);
+                }
+                namedFile.settledBelow().raiseTo(floorThen + 1);
+                forceFailed = true;
+                namedFile.force();
+                if (nameUnforced) {
+                    SmallFile.forceDirectory(SmallFile.parent(path));
+                    nameUnforced = false;
+                }
+                forceFailed = false;
+            } catch (IOException e) {
+                throw ForceFailedException.of("settled ids cannot be forced to disk", path, e);
+            }
+        }
+
+        /** After a run that threw nothing. */
+        public void done() {
+            durableFloor = Math.max(durableFloor, floorThen);
+            forcedChanges = Math.max(forcedChanges, changesThen);
+        }
     }
 
     /**
@@ -314,7 +399,9 @@ public final class SettledIds {
                 Files.move(temp, path, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
                 namedFile = target;
                 named = true;
+                nameUnforced = true;
                 SmallFile.forceDirectory(SmallFile.parent(path));
+                nameUnforced = false;
             } catch (IOException e) {
                 SmallFile.deleteQuietly(temp, e);
                 throw SmallFile.failure("settled ids cannot grow", path, e);

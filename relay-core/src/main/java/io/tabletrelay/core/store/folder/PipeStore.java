@@ -1,5 +1,6 @@
 package io.tabletrelay.core.store.folder;
 
+import io.tabletrelay.api.Durability;
 import io.tabletrelay.core.config.PipeSettings;
 import io.tabletrelay.core.config.StoreConfig;
 import io.tabletrelay.core.store.EventLog;
@@ -67,7 +68,10 @@ public final class PipeStore implements AutoCloseable {
                     folder.name(),
                     attempts.damagedFile());
         }
-        long shownUpTo = settled.damagedFile() == null ? settled.deliveredUpTo() : 0;
+        long shownUpTo = settled.damagedFile() == null ? Math.max(settled.deliveredUpTo(), settled.floor()) : 0;
+        if (config.durability() == Durability.DISK) {
+            settled.keepOnDisk();
+        }
         LogOrigin origin =
                 new LogOrigin(folder.epoch(), folder.salt(), folder.firstFreeId(), shownUpTo, folder.bootChanged());
         String pipe = folder.name().value();
@@ -142,6 +146,9 @@ public final class PipeStore implements AutoCloseable {
         try (log;
                 deadLetterLog) {
             attempts.flush();
+            if (settled.wantsForce()) {
+                settled.startForce().run();
+            }
         }
     }
 }

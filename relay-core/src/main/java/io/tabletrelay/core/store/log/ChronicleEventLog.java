@@ -38,7 +38,10 @@ final class ChronicleEventLog implements EventLog {
     private final ProducerTable producers;
     private final RecordChecksum checksum;
     private final GroupSizes sizes;
-    private final long voidIds;
+    private final Coverage coverage;
+    private final UncoveredPublishes publishes;
+    private long voidIds;
+    private long lastValidId;
     private final long lastValidIdAtOpen;
 
     private final ByteBuffer recordBuffer = ByteBuffer.allocateDirect(ThreadBuffer.OWN_BYTES);
@@ -58,6 +61,8 @@ final class ChronicleEventLog implements EventLog {
             IdMark idMark,
             SegmentStarter starter,
             LogGrowth growth,
+            Coverage coverage,
+            long lastId,
             RecoveredLog recovered) {
         this.limits = limits;
         this.origin = origin;
@@ -67,10 +72,13 @@ final class ChronicleEventLog implements EventLog {
         checksum = new RecordChecksum(origin.salt());
         sizes = new GroupSizes(limits.config().maxEventBytes());
         producers = recovered.producers();
+        publishes = new UncoveredPublishes(producers);
+        this.coverage = coverage;
         segments = recovered.segments();
         markedId = idMark.value();
         lastValidIdAtOpen = recovered.lastValidId();
-        lastId = firstIdAfter(recovered) - 1;
+        lastValidId = lastValidIdAtOpen;
+        this.lastId = lastId;
         voidIds = recovered.voidIds() + lastId - lastValidIdAtOpen;
     }
 
@@ -81,13 +89,17 @@ final class ChronicleEventLog implements EventLog {
             LogOrigin origin,
             IdMark idMark,
             InstantSource clock,
-            LongSupplier usableBytes) {
+            LongSupplier usableBytes,
+            Forcing forcing) {
         ChronicleSettings.apply();
         RecoveredLog recovered = new LogRecovery(folder, limits, origin, idMark.value()).recover();
         DiskSpace space = new DiskSpace(limits, usableBytes);
         LogGrowth growth = new LogGrowth(limits, space);
-        SegmentStarter starter = new SegmentStarter(folder, limits, growth, clock, recovered.lastNumber());
-        ChronicleEventLog log = new ChronicleEventLog(limits, origin, idMark, starter, growth, recovered);
+        long lastId = firstIdAfter(recovered, origin, idMark.value()) - 1;
+        Coverage coverage = new Coverage(limits, folder, forcing, recovered, lastId);
+        SegmentStarter starter = new SegmentStarter(folder, limits, growth, coverage, clock, recovered.lastNumber());
+        ChronicleEventLog log =
+                new ChronicleEventLog(limits, origin, idMark, starter, growth, coverage, lastId, recovered);
         if (log.lastId > recovered.lastWrittenId()) {
             LOG.warn(
                     "log may have lost its tail: pipe={}, last={}, shown up to {}; ids go on at {}",
@@ -111,7 +123,7 @@ final class ChronicleEventLog implements EventLog {
 
     @Override
     public long durableId() {
-        return lastId;
+        return coverage.durableId(lastId);
     }
 
     @Override
@@ -137,7 +149,11 @@ final class ChronicleEventLog implements EventLog {
     @Override
     public boolean hasRoomFor(EventGroup group) {
         SegmentWriter open = writer;
-        if (failure != null || open == null || damaged || sizes.of(group).problem() != null) {
+        if (failure != null
+                || open == null
+                || damaged
+                || coverage.loss() != null
+                || sizes.of(group).problem() != null) {
             return false;
         }
         long end = open.endAfter(sizes.recordBytes(), group.size());
@@ -179,6 +195,34 @@ final class ChronicleEventLog implements EventLog {
             growthFailed = true;
             LOG.warn("log cannot grow: pipe={}, logBytes={}", limits.pipe(), diskBytes(), e);
         }
+    }
+
+    @Override
+    public void force() {
+        coverage.cover(writer, lastId);
+    }
+
+    @Override
+    public @Nullable IdRange voidUncovered() {
+        IOException cause = coverage.loss();
+        if (cause == null) {
+            return null;
+        }
+        IdRange lost = new IdRange(coverage.coveredId() + 1, lastId);
+        publishes.takeBack(coverage.coveredId());
+        newest().appendedUpTo(coverage.coveredId());
+        lastValidId = coverage.coveredId();
+        voidIds += lastId - coverage.coveredId();
+        damaged = true;
+        coverage.voided(lastId);
+        LOG.error(
+                "force failed, its events are void: pipe={}, ids={} to {}; their producers are told, ids go on at {}",
+                limits.pipe(),
+                lost.first(),
+                lost.last(),
+                lastId + 1,
+                cause);
+        return lost;
     }
 
     @Override
@@ -250,6 +294,7 @@ final class ChronicleEventLog implements EventLog {
             }
             newest().appendedUpTo(last);
             lastId = last;
+            lastValidId = last;
             remember(group, new IdRange(firstId, last));
             return firstId;
         } catch (Throwable e) {
@@ -275,8 +320,9 @@ final class ChronicleEventLog implements EventLog {
     private void remember(EventGroup group, IdRange ids) {
         ProducerSequence sequence = group.sequence();
         if (sequence != null) {
-            producers.stored(
-                    new ProducerTable.Entry(sequence.producer(), sequence.sequence(), ids, group.appendedAtMillis()));
+            publishes.stored(
+                    new ProducerTable.Entry(sequence.producer(), sequence.sequence(), ids, group.appendedAtMillis()),
+                    durableId());
         }
     }
 
@@ -292,6 +338,7 @@ final class ChronicleEventLog implements EventLog {
 
     @Override
     public @Nullable IdRange findIdsOf(ProducerSequence sequence) {
+        force();
         return new PublishSearch(this, newRecord()).find(sequence);
     }
 
@@ -309,6 +356,9 @@ final class ChronicleEventLog implements EventLog {
         SegmentWriter open = writer;
         writer = null;
         if (open != null) {
+            if (failure == null) {
+                coverage.close(open, lastId);
+            }
             open.close();
         }
         for (Segment segment : segments.segments()) {
@@ -342,7 +392,7 @@ final class ChronicleEventLog implements EventLog {
         return writer;
     }
 
-    private long firstIdAfter(RecoveredLog recovered) {
+    private static long firstIdAfter(RecoveredLog recovered, LogOrigin origin, long markedId) {
         long next = Math.max(recovered.lastWrittenId() + 1, origin.firstFreeId());
         boolean tailMayBeLost =
                 origin.bootChanged() || origin.atLeastId() > recovered.lastWrittenId() || recovered.idsUncertain();
@@ -351,13 +401,13 @@ final class ChronicleEventLog implements EventLog {
 
     private void startSegment(long recordBytes, int count) {
         SegmentList before = segments;
-        long lastValid = writer == null ? lastValidIdAtOpen : lastId;
+        coverage.cover(writer, lastId);
         long previousBytes = before.segments().isEmpty() ? 0 : newest().diskBytes();
         SegmentHeader header = new SegmentHeader(
                 lastId + 1,
                 origin.epoch(),
-                lastValid,
-                lastValid,
+                lastValidId,
+                coverage.forcedId(lastValidId),
                 voidIds,
                 previousBytes,
                 0,

@@ -36,7 +36,13 @@ public final class EventLogs {
             Path folder, String pipe, LogOrigin origin, IdMark idMark, StoreConfig config, InstantSource clock) {
         try {
             return ChronicleEventLog.open(
-                    folder, new LogLimits(pipe, config), origin, idMark, clock, DiskSpace.usableBytesOf(folder));
+                    folder,
+                    new LogLimits(pipe, config),
+                    origin,
+                    idMark,
+                    clock,
+                    DiskSpace.usableBytesOf(folder),
+                    Forcing.DISK);
         } catch (UncheckedIOException | OutOfMemoryError e) {
             throw new StoreException(
                     ErrorCode.PIPE_FAILED,

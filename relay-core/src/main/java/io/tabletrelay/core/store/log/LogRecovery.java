@@ -33,9 +33,11 @@ final class LogRecovery {
     private final long idMark;
     private final StoredRecord record;
 
-    /** A segment's folder, what could be read of its header, and what it is known to take on disk. */
+    /**
+     * A segment's folder, what could be read of its header, what it is known to take on disk, and what was noted of its end.
+     */
     private record Found(
-            SegmentFolder folder, State state, @Nullable SegmentHeader header, long diskBytes) {}
+            SegmentFolder folder, State state, @Nullable SegmentHeader header, long diskBytes, CoveredNote covered) {}
 
     LogRecovery(Path log, LogLimits limits, LogOrigin origin, long idMark) {
         this.log = log;
@@ -52,7 +54,15 @@ final class LogRecovery {
         if (found.isEmpty()) {
             long last = origin.firstFreeId() - 1;
             return new RecoveredLog(
-                    new SegmentList(List.of()), lastNumber, last, last, 0, idMark > last, new ProducerTable());
+                    new SegmentList(List.of()),
+                    lastNumber,
+                    last,
+                    last,
+                    0,
+                    idMark > last,
+                    0,
+                    List.of(),
+                    new ProducerTable());
         }
         return assemble(found, lastNumber);
     }
@@ -76,14 +86,32 @@ final class LogRecovery {
         open.appendedUpTo(lastValidId);
         open.grownTo(Math.max(end.bytes(), newest.diskBytes()));
         segments.add(open);
+        long forcedId = header == null ? 0 : header.forcedId();
         return new RecoveredLog(
                 new SegmentList(segments),
                 lastNumber,
                 lastValidId,
                 Math.max(lastValidId, end.lastWrittenId()),
                 voidIds,
-                !end.endIsKnown(),
+                !end.endIsKnown() || !newest.covered().whole(),
+                forcedId,
+                uncovered(found, segments, forcedId),
                 producers);
+    }
+
+    /** Segments with events that no header and no note says are on disk. */
+    private static List<Segment> uncovered(List<Found> found, List<Segment> segments, long forcedId) {
+        List<Segment> uncovered = new ArrayList<>();
+        for (int i = 0; i < found.size(); i++) {
+            Segment segment = segments.get(i);
+            boolean hasEvents = segment.lastId() >= segment.firstId();
+            if (hasEvents
+                    && segment.lastId() > forcedId
+                    && found.get(i).covered().equals(CoveredNote.NONE)) {
+                uncovered.add(segment);
+            }
+        }
+        return uncovered;
     }
 
     /** From the newest on: whether a segment had events is told by the one behind it that is kept. */
@@ -145,7 +173,7 @@ final class LogRecovery {
         }
         boolean asBorn = header == null || (file != null && SegmentFile.isAsBorn(file, header));
         if (state == State.READABLE && header != null && asBorn) {
-            return new Found(folder, State.READABLE, header, diskBytes(folder));
+            return new Found(folder, State.READABLE, header, diskBytes(folder), CoveredNote.read(folder));
         }
         LOG.error(
                 "segment is damaged: pipe={}, segment={}, state={}, header={}; what can be found in it is read",
@@ -154,7 +182,7 @@ final class LogRecovery {
                 state,
                 header == null ? "lost" : "whole");
         State known = state == State.MISSING ? State.MISSING : State.SEARCHABLE;
-        return new Found(folder, known, header, diskBytes(folder));
+        return new Found(folder, known, header, diskBytes(folder), CoveredNote.read(folder));
     }
 
     /** 0: not known. */
@@ -166,7 +194,7 @@ final class LogRecovery {
     /** A segment that is not the newest: the one behind it knows how it ended. */
     private Segment sealed(Found found, Found next) {
         SegmentHeader after = next.header();
-        long lastId = next.folder().firstId() - 1;
+        long lastId = Math.min(next.folder().firstId() - 1, found.covered().id());
         long bytes = found.diskBytes();
         if (after != null) {
             lastId = Math.min(lastId, after.lastValidId());
@@ -182,7 +210,8 @@ final class LogRecovery {
 
     private SegmentScan scan(Found found, Segment segment, ProducerTable producers) {
         long mostId = idMark == 0 ? Long.MAX_VALUE : idMark;
-        SegmentScan scan = new SegmentScan(segment, record, producers, mostId, keepsWhatIsBehindHoles());
+        SegmentScan scan = new SegmentScan(
+                segment, record, producers, mostId, found.covered().id(), keepsWhatIsBehindHoles());
         SegmentHeader header = found.header();
         if (header != null) {
             header.producers().forEach(producers::stored);

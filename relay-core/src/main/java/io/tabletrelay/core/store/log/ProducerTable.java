@@ -27,8 +27,11 @@ final class ProducerTable {
     /** Least recently used first: a producer is taken out and put back when it publishes. */
     private final Map<String, Producer> producers = new LinkedHashMap<>();
 
-    void stored(Entry entry) {
+    /** Returns what was that producer's last publish before, or null. */
+    @Nullable
+    Entry stored(Entry entry) {
         Producer producer = producers.remove(entry.producer());
+        Entry before = producer == null ? null : producer.last;
         if (producer == null) {
             producer = new Producer(entry);
         }
@@ -38,6 +41,15 @@ final class ProducerTable {
             Iterator<String> oldest = producers.keySet().iterator();
             oldest.next();
             oldest.remove();
+        }
+        return before;
+    }
+
+    /** That producer's last publish is void: the one before it is its last one again, or it has none. */
+    void takeBack(String producer, @Nullable Entry before) {
+        producers.remove(producer);
+        if (before != null) {
+            stored(before);
         }
     }
 

@@ -1,5 +1,7 @@
 package io.tabletrelay.core.store.log;
 
+import java.util.List;
+
 /**
  * What was found of a log when it was opened.
  *
@@ -10,6 +12,8 @@ package io.tabletrelay.core.store.log;
  * @param lastWrittenId highest id ever written, those of a group cut short included
  * @param voidIds how many ids up to lastValidId are void
  * @param idsUncertain the newest segment cannot say where it ended
+ * @param forcedId highest id that the newest header says is on disk
+ * @param uncovered segments with events above that, of which nobody says that they are on disk
  */
 record RecoveredLog(
         SegmentList segments,
@@ -18,4 +22,6 @@ record RecoveredLog(
         long lastWrittenId,
         long voidIds,
         boolean idsUncertain,
+        long forcedId,
+        List<Segment> uncovered,
         ProducerTable producers) {}

@@ -20,6 +20,7 @@ final class SegmentScan {
     private final ProducerTable producers;
     private final long mostId;
     private final boolean behindHoles;
+    private final long countsUpToId;
     private long lastReadId;
     private int openGroupEvents;
     private long lastValidId;
@@ -30,10 +31,18 @@ final class SegmentScan {
     /**
      * No id above {@code mostId} was ever given, whatever a damaged file says.
      *
+     * @param countsUpToId what lies above is void, whole as it may be: a force of it failed
      * @param behindHoles a power cut may have left pages behind others that it took: what is in them is part of the log
      */
-    SegmentScan(Segment segment, StoredRecord record, ProducerTable producers, long mostId, boolean behindHoles) {
+    SegmentScan(
+            Segment segment,
+            StoredRecord record,
+            ProducerTable producers,
+            long mostId,
+            long countsUpToId,
+            boolean behindHoles) {
         this.mostId = mostId;
+        this.countsUpToId = countsUpToId;
         this.behindHoles = behindHoles;
         this.segment = segment;
         this.record = record;
@@ -66,7 +75,8 @@ final class SegmentScan {
         }
         lastWrittenId = Math.max(lastWrittenId, lastReadId);
         boolean endsInGroup = lastReadId == lastWrittenId;
-        lastValidId = Math.max(segment.firstId() - 1, lastWrittenId - (endsInGroup ? openGroupEvents : 0));
+        long lastWholeId = lastWrittenId - (endsInGroup ? openGroupEvents : 0);
+        lastValidId = Math.max(segment.firstId() - 1, Math.min(countsUpToId, lastWholeId));
     }
 
     /** Highest id that has an event, or had one that is damaged now. */
@@ -94,7 +104,7 @@ final class SegmentScan {
         bytes += record.size() + 2L * Integer.BYTES;
         boolean wholeGroup = record.member() == record.groupSize();
         openGroupEvents = wholeGroup ? 0 : record.member();
-        if (wholeGroup && record.producerSequence() > 0) {
+        if (wholeGroup && record.producerSequence() > 0 && lastReadId <= countsUpToId) {
             producers.stored(new ProducerTable.Entry(
                     record.producer(),
                     record.producerSequence(),

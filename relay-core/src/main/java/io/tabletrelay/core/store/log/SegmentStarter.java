@@ -22,16 +22,19 @@ final class SegmentStarter {
     private final Path log;
     private final LogLimits limits;
     private final LogGrowth growth;
+    private final Coverage coverage;
     private final InstantSource clock;
     private int lastNumber;
 
     /** A new segment, ready for the group it was started for. */
     record Started(Segment segment, SegmentWriter writer) {}
 
-    SegmentStarter(Path log, LogLimits limits, LogGrowth growth, InstantSource clock, int lastNumber) {
+    SegmentStarter(
+            Path log, LogLimits limits, LogGrowth growth, Coverage coverage, InstantSource clock, int lastNumber) {
         this.log = log;
         this.limits = limits;
         this.growth = growth;
+        this.coverage = coverage;
         this.clock = clock;
         this.lastNumber = lastNumber;
     }
@@ -57,6 +60,7 @@ final class SegmentStarter {
             bytes.releaseLast();
             growth.grow(writer, segment, writer.endAfter(recordBytes, count), logBytes);
             folder.markBorn();
+            coverage.born(writer);
             lastNumber++;
             return new Started(segment, writer);
         } catch (StoreException e) {

@@ -145,6 +145,15 @@ final class SegmentWriter implements AutoCloseable {
         }
     }
 
+    /** What was appended before the call is on disk when this returns; with {@code metadata} all that belongs to the file. */
+    void force(Forcing forcing, boolean metadata) throws IOException {
+        forcing.file(channel, metadata);
+    }
+
+    SegmentFolder folder() {
+        return folder;
+    }
+
     /** Where Chronicle's last record begins; what is accounted here must never be less than its end. */
     long lastRecordPosition() {
         return store.writePosition();

@@ -66,7 +66,13 @@ final class KilledWriter {
         IdMark mark = new FileMark(folder.resolve("mark"));
         LogLimits limits = new LogLimits("killed", TestLog.SMALL);
         return ChronicleEventLog.open(
-                folder.resolve("events"), limits, origin, mark, InstantSource.system(), () -> Long.MAX_VALUE / 2);
+                folder.resolve("events"),
+                limits,
+                origin,
+                mark,
+                InstantSource.system(),
+                () -> Long.MAX_VALUE / 2,
+                Forcing.DISK);
     }
 
     private static EventGroup group(int run, int serial, Random random) {

@@ -29,6 +29,7 @@ final class TestLog implements AutoCloseable {
 
     final Path folder;
     final MemoryMark mark;
+    final FaultyDisk disk = new FaultyDisk();
     StoreConfig config;
     Instant now = Instant.ofEpochMilli(1_000);
     long usableBytes = Long.MAX_VALUE / 2;
@@ -69,7 +70,7 @@ final class TestLog implements AutoCloseable {
     ChronicleEventLog open(long atLeastId, boolean bootChanged) {
         LongSupplier usable = () -> usableBytes;
         LogOrigin origin = new LogOrigin(7, SALT, 1, atLeastId, bootChanged);
-        return ChronicleEventLog.open(folder, new LogLimits("orders", config), origin, mark, () -> now, usable);
+        return ChronicleEventLog.open(folder, new LogLimits("orders", config), origin, mark, () -> now, usable, disk);
     }
 
     void reopen() {

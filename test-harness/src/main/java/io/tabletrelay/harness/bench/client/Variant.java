@@ -3,10 +3,12 @@ package io.tabletrelay.harness.bench.client;
 /** What is measured, and what it is compared with; each has a process of its own. */
 public enum Variant {
     RELAY("relay", "relay"),
+    RELAY_DISK("relay at disk", "relay-disk"),
     RELAY_HTTP("relay, over HTTP", "relay"),
     PLAIN("(a) plain sends", "plain"),
     GATHERED("(b) edge, no store", "gathered"),
     CHRONICLE("(c) Chronicle alone", "chronicle"),
+    FORCED("(d) append and force", "forced"),
     BLAST("client's ceiling", "blast");
 
     private final String label;

@@ -83,7 +83,9 @@ public final class BenchServer {
     private String open() throws IOException, InterruptedException {
         Path folder = folder(++opened);
         ServedVariant started = switch (variant) {
-            case "relay" -> new RelayVariant(load, folder);
+            case "relay" -> RelayVariant.atProcess(load, folder);
+            case "relay-disk" -> RelayVariant.atDisk(load, folder);
+            case "forced" -> new ForcedVariant(load, folder);
             case "plain" -> new PlainVariant(load);
             case "gathered" -> new GatheredVariant(load);
             case "chronicle" -> new ChronicleVariant(load, folder);

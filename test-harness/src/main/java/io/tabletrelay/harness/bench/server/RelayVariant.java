@@ -1,11 +1,13 @@
 package io.tabletrelay.harness.bench.server;
 
+import io.tabletrelay.api.Durability;
 import io.tabletrelay.api.PipeName;
 import io.tabletrelay.core.Relay;
 import io.tabletrelay.core.config.DeliveryConfig;
 import io.tabletrelay.core.config.HttpConfig;
 import io.tabletrelay.core.config.RelayConfig;
 import io.tabletrelay.core.config.ServerConfig;
+import io.tabletrelay.core.config.StoreConfig;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
@@ -20,18 +22,23 @@ import org.jspecify.annotations.Nullable;
  */
 final class RelayVariant implements ServedVariant {
     /** More wait for their confirmation at no time; half of them must be confirmed before it goes on. */
-    private static final int MOST_UNCONFIRMED = 4_096;
+    private static final int MOST_AT_PROCESS = 4_096;
+
+    /** Where each waits for the disk. */
+    static final int MOST_AT_DISK = 1_024;
 
     private static final PipeName PIPE = new PipeName("bench");
 
     private final Load load;
+    private final int mostUnconfirmed;
     private final Relay relay;
     private final AtomicInteger unconfirmed = new AtomicInteger();
     private volatile @Nullable Thread publishing;
     private volatile @Nullable Throwable failure;
 
-    RelayVariant(Load load, Path data) {
+    private RelayVariant(Load load, Path data, StoreConfig store, int mostUnconfirmed) {
         this.load = load;
+        this.mostUnconfirmed = mostUnconfirmed;
         RelayConfig defaults = RelayConfig.defaults(data);
         DeliveryConfig delivery = defaults.delivery();
         this.relay = Relay.start(new RelayConfig(
@@ -39,12 +46,32 @@ final class RelayVariant implements ServedVariant {
                 defaults.drainTimeout(),
                 anyPort(),
                 new HttpConfig(defaults.http().host(), 0, defaults.http().maxRequestBytes()),
-                defaults.store(),
+                store,
                 new DeliveryConfig(
                         load.windowEvents(),
                         delivery.maxAckSpread(),
                         delivery.takeoverProbe(),
                         delivery.redelivery())));
+    }
+
+    static RelayVariant atProcess(Load load, Path data) {
+        return new RelayVariant(load, data, StoreConfig.DEFAULT, MOST_AT_PROCESS);
+    }
+
+    static RelayVariant atDisk(Load load, Path data) {
+        StoreConfig usual = StoreConfig.DEFAULT;
+        StoreConfig atDisk = new StoreConfig(
+                usual.segmentBytes(),
+                usual.maxEventBytes(),
+                usual.maxBytes(),
+                usual.maxEvents(),
+                usual.diskReserveBytes(),
+                Durability.DISK,
+                usual.commit(),
+                usual.whenFull(),
+                usual.onDamage(),
+                usual.retention());
+        return new RelayVariant(load, data, atDisk, MOST_AT_DISK);
     }
 
     /** The edge as it is by default, on a free port. */
@@ -76,8 +103,8 @@ final class RelayVariant implements ServedVariant {
         ByteBuffer payload = ByteBuffer.allocate(load.eventBytes()).asReadOnlyBuffer();
         publishing = Thread.currentThread();
         for (long n = 0; n < events; n++) {
-            if (unconfirmed.get() >= MOST_UNCONFIRMED) {
-                awaitUnconfirmed(MOST_UNCONFIRMED / 2);
+            if (unconfirmed.get() >= mostUnconfirmed) {
+                awaitUnconfirmed(mostUnconfirmed / 2);
             }
             publish(payload.duplicate());
         }
@@ -112,7 +139,7 @@ final class RelayVariant implements ServedVariant {
             failure = refusal;
         }
         int left = unconfirmed.decrementAndGet();
-        if (left == MOST_UNCONFIRMED / 2 || left == 0) {
+        if (left == mostUnconfirmed / 2 || left == 0) {
             LockSupport.unpark(publishing);
         }
     }
