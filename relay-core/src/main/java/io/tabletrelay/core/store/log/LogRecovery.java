@@ -211,7 +211,7 @@ final class LogRecovery {
     private SegmentScan scan(Found found, Segment segment, ProducerTable producers) {
         long mostId = idMark == 0 ? Long.MAX_VALUE : idMark;
         SegmentScan scan = new SegmentScan(
-                segment, record, producers, mostId, found.covered().id(), keepsWhatIsBehindHoles());
+                segment, record, producers, mostId, found.covered().id(), tail());
         SegmentHeader header = found.header();
         if (header != null) {
             header.producers().forEach(producers::stored);
@@ -220,9 +220,12 @@ final class LogRecovery {
         return scan;
     }
 
-    /** Appends are confirmed before they are forced there: what is left of them was promised, wherever it stands. */
-    private boolean keepsWhatIsBehindHoles() {
-        return origin.bootChanged() && limits.config().durability() == Durability.PROCESS;
+    private SegmentScan.Tail tail() {
+        if (!origin.bootChanged()) {
+            return SegmentScan.Tail.WRITTEN;
+        }
+        boolean isForced = limits.config().durability() == Durability.DISK;
+        return isForced ? SegmentScan.Tail.UNFORCED : SegmentScan.Tail.SCATTERED;
     }
 
     private static int newestWithHeader(List<Found> found) {

@@ -19,7 +19,7 @@ final class SegmentScan {
     private final StoredRecord record;
     private final ProducerTable producers;
     private final long mostId;
-    private final boolean behindHoles;
+    private final Tail tail;
     private final long countsUpToId;
     private long lastReadId;
     private int openGroupEvents;
@@ -32,24 +32,29 @@ final class SegmentScan {
      * No id above {@code mostId} was ever given, whatever a damaged file says.
      *
      * @param countsUpToId what lies above is void, whole as it may be: a force of it failed
-     * @param behindHoles a power cut may have left pages behind others that it took: what is in them is part of the log
+     * @param tail what the end of the segment may be like
      */
     SegmentScan(
-            Segment segment,
-            StoredRecord record,
-            ProducerTable producers,
-            long mostId,
-            long countsUpToId,
-            boolean behindHoles) {
+            Segment segment, StoredRecord record, ProducerTable producers, long mostId, long countsUpToId, Tail tail) {
         this.mostId = mostId;
         this.countsUpToId = countsUpToId;
-        this.behindHoles = behindHoles;
+        this.tail = tail;
         this.segment = segment;
         this.record = record;
         this.producers = producers;
         lastReadId = segment.firstId() - 1;
         lastValidId = lastReadId;
         lastWrittenId = lastReadId;
+    }
+
+    /** What the last ids of a segment may be like. */
+    enum Tail {
+        /** As it was written: what cannot be read is damaged. */
+        WRITTEN,
+        /** A power cut took any pages of what was confirmed: what stands behind them is part of the log. */
+        SCATTERED,
+        /** A power cut took what had not been forced, and so not confirmed: a group of which the end is missing is void. */
+        UNFORCED
     }
 
     /** Throws UncheckedIOException or StoreException if the file cannot be read now, whatever is in it. */
@@ -63,7 +68,7 @@ final class SegmentScan {
             long knownId = segment.firstId() + knownRecords - 2;
             endIsKnown = knownRecords > 0 && knownId <= mostId;
             lastWrittenId = endIsKnown ? Math.max(lastWrittenId, knownId) : lastWrittenId;
-            while ((lastReadId < lastWrittenId || behindHoles || !search.atEnd())
+            while ((lastReadId < lastWrittenId || tail == Tail.SCATTERED || !search.atEnd())
                     && search.find(lastReadId + 1, mostId) > 0) {
                 take();
             }
@@ -73,7 +78,7 @@ final class SegmentScan {
             }
             LOG.error("segment cannot be read: segment={}", segment.folder().path(), e);
         }
-        lastWrittenId = Math.max(lastWrittenId, lastReadId);
+        lastWrittenId = tail == Tail.UNFORCED ? lastReadId : Math.max(lastWrittenId, lastReadId);
         boolean endsInGroup = lastReadId == lastWrittenId;
         long lastWholeId = lastWrittenId - (endsInGroup ? openGroupEvents : 0);
         lastValidId = Math.max(segment.firstId() - 1, Math.min(countsUpToId, lastWholeId));

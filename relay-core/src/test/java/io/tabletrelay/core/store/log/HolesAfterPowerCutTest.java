@@ -2,6 +2,8 @@ package io.tabletrelay.core.store.log;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.tabletrelay.api.Durability;
+import io.tabletrelay.core.config.StoreConfig;
 import io.tabletrelay.core.store.IdRange;
 import java.io.IOException;
 import java.io.RandomAccessFile;
@@ -28,6 +30,40 @@ class HolesAfterPowerCutTest {
             assertThat(read.events()).hasSize(EVENTS - (int) (hole.last() - hole.first() + 1));
             assertThat(read.events()).containsEntry((long) EVENTS, EVENTS + PAD);
             assertThat(log.append("next")).isGreaterThan(log.mark.value() - 100).isGreaterThan(EVENTS);
+        }
+    }
+
+    @Test
+    void atDiskAGroupWhoseEndIsGoneIsVoidThoughTheHeaderCountsIt() throws IOException {
+        StoreConfig small = TestLog.SMALL;
+        StoreConfig forced = new StoreConfig(
+                small.segmentBytes(),
+                small.maxEventBytes(),
+                0,
+                0,
+                0,
+                Durability.DISK,
+                small.commit(),
+                small.whenFull(),
+                small.onDamage(),
+                small.retention());
+        try (TestLog log = new TestLog(folder.resolve("events"), forced)) {
+            log.append("1");
+            log.append("2", "3", "4" + PAD, "5" + PAD);
+            Path file = log.files().get(0);
+            log.log.close();
+            try (SegmentSearch search = new SegmentSearch(file, new StoredRecord(1 << 20, TestLog.SALT));
+                    RandomAccessFile after = new RandomAccessFile(file.toFile(), "rw")) {
+                assertThat(search.find(4, 4)).isEqualTo(4);
+                after.seek(search.foundPosition());
+                after.write(new byte[PAGE_BYTES]);
+            }
+
+            log.log = log.open(0, true);
+
+            assertThat(log.log.lastId()).isGreaterThan(5);
+            assertThat(log.log.skipVoid(2)).isGreaterThan(5);
+            assertThat(log.append("next")).isGreaterThan(5);
         }
     }
 
