@@ -4,6 +4,7 @@ import java.nio.ByteBuffer;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -31,6 +32,9 @@ public final class History {
     private final List<String> faults = new ArrayList<>();
     private long deliveries;
     private long highestDeliveredId;
+    private long orderedUpToId;
+    private long settledForGoodUpTo;
+    private boolean powerIsGoing;
 
     /** A publish of this payload begins; payloads must be unique within a pipe. */
     public synchronized void publishing(ByteBuffer payload) {
@@ -63,11 +67,15 @@ public final class History {
         if (ackReadIds.contains(id)) {
             faults.add("duplicate after ack: id=" + id);
         }
+        if (id <= settledForGoodUpTo) {
+            faults.add("duplicate after a forced ack: id=" + id + ", settled for good up to " + settledForGoodUpTo);
+        }
         if (deliveredIds.add(id)) {
-            if (id < highestDeliveredId) {
-                faults.add("reordered: id=" + id + " first delivered after id=" + highestDeliveredId);
+            if (id < orderedUpToId) {
+                faults.add("reordered: id=" + id + " first delivered after id=" + orderedUpToId);
             }
             highestDeliveredId = Math.max(highestDeliveredId, id);
+            orderedUpToId = powerIsGoing ? orderedUpToId : Math.max(orderedUpToId, id);
         }
     }
 
@@ -80,6 +88,47 @@ public final class History {
     public synchronized void ackRead(long id) {
         ackedIds.add(id);
         ackReadIds.add(id);
+    }
+
+    /** The relay said that every id up to this one is settled whatever happens: none of them may come again. */
+    public synchronized void settledForGood(long upTo) {
+        settledForGoodUpTo = Math.max(settledForGoodUpTo, upTo);
+    }
+
+    /** From now on events may be passed over, since no disk can be read, and come in their place after {@link #powerCut}. */
+    public synchronized void powerIsGoing() {
+        powerIsGoing = true;
+    }
+
+    /** The machine lost its power: that an ack was read no longer means that it is known, unless it was settled for good. */
+    public synchronized void powerCut() {
+        powerIsGoing = false;
+        ackReadIds.clear();
+    }
+
+    /** These confirmed events are gone, and the pipe's durability permits it. */
+    public synchronized void forgive(Collection<Long> ids) {
+        confirmedIds.removeAll(ids);
+    }
+
+    /** The highest id that was confirmed or delivered, 0 if there is none. */
+    public synchronized long highestId() {
+        return Math.max(lastConfirmedId(), highestDeliveredId);
+    }
+
+    /** Every event up to this id has had its first delivery, if it is to have one. */
+    public synchronized long orderedUpToId() {
+        return orderedUpToId;
+    }
+
+    /** Confirmed ids that no consumer has read yet, lowest first. */
+    public synchronized List<Long> undelivered() {
+        return confirmedIds.stream().filter(id -> !deliveredIds.contains(id)).toList();
+    }
+
+    /** What went wrong so far whatever is still to come, one line each. */
+    public synchronized List<String> faultsSoFar() {
+        return List.copyOf(faults);
     }
 
     /** The highest confirmed id, 0 if there is none. */

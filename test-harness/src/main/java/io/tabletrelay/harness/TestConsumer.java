@@ -85,6 +85,14 @@ public final class TestConsumer implements AutoCloseable {
         thread.interrupt();
     }
 
+    /** Waits, after {@link #close}, until it records nothing more. */
+    public void awaitEnd(Duration timeout) throws InterruptedException {
+        thread.join(timeout.toMillis());
+        if (thread.isAlive()) {
+            throw new IllegalStateException("consumer has not ended: pipe=" + pipe);
+        }
+    }
+
     /**
      * How a consumer settles.
      *

@@ -84,7 +84,10 @@ public final class Subscription implements AutoCloseable {
         takeUpAttempts(config.redelivery().maxBackoff().toMillis());
     }
 
-    /** An event may have been settled, and the process killed, before the journal was told. */
+    /**
+     * An event may have been settled, and the process killed, before the journal was told. A power cut may have left the
+     * journal newer than the ring: what was not delivered as far as the ring knows comes in its order.
+     */
     private void takeUpAttempts(long mostMillis) {
         long nowMillis = clock.millis();
         List<AttemptJournal.Attempt> stored = new ArrayList<>();
@@ -92,7 +95,7 @@ public final class Subscription implements AutoCloseable {
         for (AttemptJournal.Attempt attempt : stored) {
             if (attempt.id() > log.lastId() || settled.isSettled(attempt.id())) {
                 attempts.forget(attempt.id());
-            } else {
+            } else if (attempt.id() <= settled.deliveredUpTo()) {
                 // the clock may have been set back since
                 long waitMillis = Math.max(0, Math.min(mostMillis, attempt.dueAtMillis() - nowMillis));
                 schedule.at(nanoTime.getAsLong() + waitMillis * 1_000_000, attempt.id());

@@ -121,6 +121,26 @@ class SubscriptionTest {
     }
 
     @Test
+    void anAttemptThatThePowerCutLeftWithoutItsDeliveryComesInItsOrder() throws IOException {
+        Path ring = folder.resolve("default.settled");
+        byte[] onDisk = Files.readAllBytes(ring);
+        appendNumbers(1, 100);
+        bind();
+        turn();
+        assertThat(subscription.nack(consumer, 9)).isTrue();
+        flush.run();
+        Files.write(ring, onDisk);
+
+        open();
+        nowNanos += Duration.ofMinutes(2).toNanos();
+        bind();
+        turn();
+
+        assertThat(sink.ids).containsExactly(1L, 2L, 3L, 4L, 5L, 6L, 7L, 8L, 9L, 10L);
+        assertThat(subscription.stateOf(9).failedDeliveries()).isEqualTo(1);
+    }
+
+    @Test
     void anAckOfWhatWasNeverDeliveredIsRefused() {
         appendNumbers(1, 100);
         bind();

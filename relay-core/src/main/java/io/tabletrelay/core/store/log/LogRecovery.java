@@ -1,5 +1,6 @@
 package io.tabletrelay.core.store.log;
 
+import io.tabletrelay.api.Durability;
 import io.tabletrelay.api.ErrorCode;
 import io.tabletrelay.core.store.StoreException;
 import io.tabletrelay.core.store.log.SegmentFolder.State;
@@ -213,13 +214,21 @@ final class LogRecovery {
     private SegmentScan scan(Found found, Segment segment, ProducerTable producers) {
         long mostId = idMark == 0 ? Long.MAX_VALUE : idMark;
         SegmentScan scan = new SegmentScan(
-                segment, record, producers, mostId, found.covered().id());
+                segment, record, producers, mostId, found.covered().id(), tail());
         SegmentHeader header = found.header();
         if (header != null) {
             header.producers().forEach(producers::stored);
         }
         scan.run();
         return scan;
+    }
+
+    private SegmentScan.Tail tail() {
+        if (!origin.bootChanged()) {
+            return SegmentScan.Tail.WRITTEN;
+        }
+        boolean isForced = limits.config().durability() == Durability.DISK;
+        return isForced ? SegmentScan.Tail.UNFORCED : SegmentScan.Tail.SCATTERED;
     }
 
     private static int newestWithHeader(List<Found> found) {

@@ -19,6 +19,7 @@ final class SegmentScan {
     private final StoredRecord record;
     private final ProducerTable producers;
     private final long mostId;
+    private final Tail tail;
     private final long countsUpToId;
     private long lastReadId;
     private int openGroupEvents;
@@ -31,16 +32,29 @@ final class SegmentScan {
      * No id above {@code mostId} was given, unless there is an event that has it, whatever a damaged file says.
      *
      * @param countsUpToId what lies above is void, whole as it may be: a force of it failed
+     * @param tail what the end of the segment may be like
      */
-    SegmentScan(Segment segment, StoredRecord record, ProducerTable producers, long mostId, long countsUpToId) {
+    SegmentScan(
+            Segment segment, StoredRecord record, ProducerTable producers, long mostId, long countsUpToId, Tail tail) {
         this.mostId = mostId;
         this.countsUpToId = countsUpToId;
+        this.tail = tail;
         this.segment = segment;
         this.record = record;
         this.producers = producers;
         lastReadId = segment.firstId() - 1;
         lastValidId = lastReadId;
         lastWrittenId = lastReadId;
+    }
+
+    /** What the last ids of a segment may be like. */
+    enum Tail {
+        /** As it was written: what cannot be read is damaged. */
+        WRITTEN,
+        /** A power cut took any pages of what was confirmed: what stands behind them is part of the log. */
+        SCATTERED,
+        /** A power cut took what had not been forced, and so not confirmed: a group of which the end is missing is void. */
+        UNFORCED
     }
 
     /** Throws UncheckedIOException or StoreException if the file cannot be read now, whatever is in it. */
@@ -55,7 +69,8 @@ final class SegmentScan {
             long notedId = segment.folder().endedAt();
             endIsKnown = notedId > 0 || (knownRecords > 0 && knownId <= mostId);
             lastWrittenId = Math.max(lastWrittenId, Math.max(notedId, knownId <= mostId ? knownId : 0));
-            while ((lastReadId < lastWrittenId || !search.atEnd()) && search.find(lastReadId + 1, Long.MAX_VALUE) > 0) {
+            while ((lastReadId < lastWrittenId || tail == Tail.SCATTERED || !search.atEnd())
+                    && search.find(lastReadId + 1, Long.MAX_VALUE) > 0) {
                 take();
             }
             endIsKnown |= knownRecords > 0 && knownId == lastReadId; // the mark is an older one
@@ -65,7 +80,7 @@ final class SegmentScan {
             }
             LOG.error("segment cannot be read: segment={}", segment.folder().path(), e);
         }
-        lastWrittenId = Math.max(lastWrittenId, lastReadId);
+        lastWrittenId = tail == Tail.UNFORCED ? lastReadId : Math.max(lastWrittenId, lastReadId);
         boolean endsInGroup = lastReadId == lastWrittenId;
         long lastWholeId = lastWrittenId - (endsInGroup ? openGroupEvents : 0);
         lastValidId = Math.max(segment.firstId() - 1, Math.min(countsUpToId, lastWholeId));
