@@ -12,8 +12,6 @@ import io.tabletrelay.core.store.EventGroup;
 import io.tabletrelay.core.store.EventLog;
 import io.tabletrelay.core.store.IdRange;
 import java.util.ArrayDeque;
-import java.util.LinkedHashMap;
-import java.util.Map;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -24,7 +22,6 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: confined to the pipe's transfer thread.
  */
 final class Appends {
-    private static final int MOST_PASSED = 10_000;
     private static final long BYTES_A_TURN = 1 << 20;
     /** What a publish costs besides its payloads, so that many tiny ones make up a turn as well. */
     private static final int BYTES_PER_GROUP = 128;
@@ -37,16 +34,9 @@ final class Appends {
     private final long maxEvents;
     private final LongSupplier backlogEvents;
     private final Durability durability;
+    private final PassedSequences passed;
     private final PipeMetrics metrics;
     private final ArrayDeque<WaitingAppend> waiting = new ArrayDeque<>();
-    /** The last sequence of each producer that stored nothing; the producers that were here longest ago are forgotten. */
-    private final Map<String, Long> passed = new LinkedHashMap<>(16, 0.75f, true) {
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<String, Long> eldest) {
-            return size() > MOST_PASSED;
-        }
-    };
-
     private final ArrayDeque<Confirming> confirming = new ArrayDeque<>();
     private long turnBytes;
     /** In this turn. */
@@ -64,6 +54,7 @@ final class Appends {
             long maxEvents,
             LongSupplier backlogEvents,
             Durability durability,
+            PassedSequences passed,
             PipeMetrics metrics) {
         this.pipe = pipe;
         this.log = log;
@@ -71,6 +62,7 @@ final class Appends {
         this.maxEvents = maxEvents;
         this.backlogEvents = backlogEvents;
         this.durability = durability;
+        this.passed = passed;
         this.metrics = metrics;
     }
 
@@ -110,6 +102,11 @@ final class Appends {
         return answered + confirm() + (goesOn ? 1 : 0);
     }
 
+    /** True: nobody waits for an answer. */
+    boolean isIdle() {
+        return waiting.isEmpty() && confirming.isEmpty();
+    }
+
     /** Answers everything that waits with this failure. */
     void failAll(RelayException failure) {
         for (WaitingAppend publish = waiting.poll(); publish != null; publish = waiting.poll()) {
@@ -120,9 +117,9 @@ final class Appends {
         }
     }
 
-    /** The highest sequence of that producer that was stored, or passed without an event since the pipe was opened; 0: none. */
+    /** The highest sequence of that producer that was stored, or passed without an event since the relay was started; 0: none. */
     long lastSequence(String producer) {
-        return Math.max(log.lastSequence(producer), passed.getOrDefault(producer, 0L));
+        return Math.max(log.lastSequence(producer), passed.last(producer));
     }
 
     /** Answers the publish if it must not be appended, was before, or has nothing to append. */
@@ -166,7 +163,7 @@ final class Appends {
     private void pass(WaitingAppend publish) {
         ProducerSequence sequence = publish.sequence();
         if (sequence != null) {
-            passed.put(sequence.producer(), sequence.sequence());
+            passed.passed(sequence);
         }
         publish.confirm(new Appended(0, 0, false, durability));
     }

@@ -22,6 +22,7 @@ final class OpenPipe {
     private final DeadLetters deadLetters;
     private final Appends appends;
     private final Subscription subscription;
+    private final AttemptsFlush flush;
 
     OpenPipe(
             PipeName name,
@@ -29,12 +30,21 @@ final class OpenPipe {
             DeadLetters deadLetters,
             PipeContext context,
             DiskTasks diskTasks,
-            PipeMetrics metrics) {
+            PipeMemory memory,
+            PipeMetrics metrics,
+            Consumer<Throwable> onFailure) {
         this.name = name;
         this.store = store;
         this.deadLetters = deadLetters;
         this.subscription = new Subscription(
-                store.log(), store.settled(), store.attempts(), deadLetters, diskTasks, context.delivery(), metrics);
+                store.log(),
+                store.settled(),
+                store.attempts(),
+                deadLetters,
+                diskTasks,
+                context.delivery(),
+                memory.losses(),
+                metrics);
         this.appends = new Appends(
                 name,
                 store.log(),
@@ -42,7 +52,43 @@ final class OpenPipe {
                 store.config().maxEvents(),
                 subscription::backlog,
                 store.config().durability(),
+                memory.passed(),
                 metrics);
+        this.flush = new AttemptsFlush(
+                name, store.attempts(), diskTasks, context.delivery().nanoTime(), onFailure);
+    }
+
+    /** One turn; sends up to about that many payload bytes. Returns how much was done. */
+    int turn(int deliveryBytes) {
+        int work = appends.turn();
+        work += subscription.deliver(deliveryBytes);
+        work += subscription.upkeep() ? 1 : 0;
+        flush.turn();
+        return work;
+    }
+
+    /** True: its files may be closed, and nobody will notice. */
+    boolean isIdle() {
+        return appends.isIdle() && subscription.isIdle() && flush.isIdle();
+    }
+
+    /** When the next turn is wanted though no command comes, or {@code otherwise}; until then the files stay open. */
+    long nextDeadlineNanos(long otherwise) {
+        long deadline = subscription.nextDeadlineNanos(otherwise);
+        long retry = flush.retryNanos(otherwise);
+        return deadline - retry < 0 ? deadline : retry;
+    }
+
+    /** Closes files that nobody will notice. I/O thread. */
+    void closeIdle() {
+        subscription.close();
+        store.closeInOrder();
+    }
+
+    /** Closes the files, also after a failure. I/O thread. */
+    void close() {
+        subscription.close();
+        store.close();
     }
 
     PipeStore store() {

@@ -53,6 +53,7 @@ public final class PipeRegistry implements AutoCloseable {
             StoreConfig store,
             DeliveryContext delivery,
             int transferThreadCount,
+            int maxOpenPipes,
             RelayMetrics metrics) {
         this.directory = directory;
         this.metrics = metrics;
@@ -62,7 +63,8 @@ public final class PipeRegistry implements AutoCloseable {
             thread.setDaemon(true);
             return thread;
         });
-        this.context = new PipeContext(store, delivery, ioThreads);
+        this.context = new PipeContext(
+                store, delivery, ioThreads, SystemLimits.ofThisProcess().places(maxOpenPipes));
         for (int i = 0; i < transferThreadCount; i++) {
             TransferThread thread = new TransferThread(i, delivery.nanoTime());
             transferThreads.add(thread);

@@ -40,7 +40,7 @@ class PipeRegistryTest {
         directory = DataDirectory.open(folder.resolve("data"), Clock.systemUTC(), () -> "boot");
         DeliveryContext delivery =
                 new DeliveryContext(DeliveryConfig.DEFAULT, System::nanoTime, Clock.systemUTC(), new Random(1));
-        pipes = new PipeRegistry(directory, StoreConfig.DEFAULT, delivery, 1, metrics);
+        pipes = new PipeRegistry(directory, StoreConfig.DEFAULT, delivery, 1, 100, metrics);
     }
 
     @AfterEach

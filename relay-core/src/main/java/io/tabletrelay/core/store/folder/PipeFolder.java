@@ -5,6 +5,7 @@ import io.tabletrelay.api.PipeName;
 import io.tabletrelay.core.config.PipeSettings;
 import io.tabletrelay.core.store.SmallFile;
 import io.tabletrelay.core.store.StoreException;
+import io.tabletrelay.core.store.log.LogMemory;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -20,6 +21,8 @@ public final class PipeFolder {
 
     private final Path folder;
     private final boolean bootChanged;
+    private final LogMemory events = new LogMemory();
+    private final LogMemory deadLetters = new LogMemory();
     private volatile PipeRecord pipe;
 
     private PipeFolder(Path folder, PipeRecord pipe, boolean bootChanged) {
@@ -166,6 +169,16 @@ public final class PipeFolder {
     /** Folder of the dead letters; created by who uses it first. */
     public Path deadLettersFolder() {
         return folder.resolve("dead-letters");
+    }
+
+    /** What this process knows of the log, open or not. */
+    LogMemory eventsMemory() {
+        return events;
+    }
+
+    /** What this process knows of the log of dead letters. */
+    LogMemory deadLettersMemory() {
+        return deadLetters;
     }
 
     public Path settledFile(String subscription) {

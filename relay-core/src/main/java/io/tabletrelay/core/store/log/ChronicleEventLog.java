@@ -58,7 +58,9 @@ final class ChronicleEventLog implements EventLog {
             IdMark idMark,
             SegmentStarter starter,
             LogGrowth growth,
-            RecoveredLog recovered) {
+            RecoveredLog recovered,
+            @Nullable SegmentWriter writer) {
+        this.writer = writer;
         this.limits = limits;
         this.origin = origin;
         this.idMark = idMark;
@@ -84,10 +86,7 @@ final class ChronicleEventLog implements EventLog {
             LongSupplier usableBytes) {
         ChronicleSettings.apply();
         RecoveredLog recovered = new LogRecovery(folder, limits, origin, idMark.value()).recover();
-        DiskSpace space = new DiskSpace(limits, usableBytes);
-        LogGrowth growth = new LogGrowth(limits, space);
-        SegmentStarter starter = new SegmentStarter(folder, limits, growth, clock, recovered.lastNumber());
-        ChronicleEventLog log = new ChronicleEventLog(limits, origin, idMark, starter, growth, recovered);
+        ChronicleEventLog log = of(recovered, null, folder, limits, origin, idMark, clock, usableBytes);
         if (log.lastId > recovered.lastWrittenId()) {
             LOG.warn(
                     "log may have lost its tail: pipe={}, last={}, shown up to {}; ids go on at {}",
@@ -97,6 +96,21 @@ final class ChronicleEventLog implements EventLog {
                     log.lastId + 1);
         }
         return log;
+    }
+
+    /** A log of which this is known; without a writer its first append starts a segment. */
+    static ChronicleEventLog of(
+            RecoveredLog known,
+            @Nullable SegmentWriter writer,
+            Path folder,
+            LogLimits limits,
+            LogOrigin origin,
+            IdMark idMark,
+            InstantSource clock,
+            LongSupplier usableBytes) {
+        LogGrowth growth = new LogGrowth(limits, new DiskSpace(limits, usableBytes));
+        SegmentStarter starter = new SegmentStarter(folder, limits, growth, clock, known.lastNumber());
+        return new ChronicleEventLog(limits, origin, idMark, starter, growth, known, writer);
     }
 
     @Override
@@ -318,6 +332,24 @@ final class ChronicleEventLog implements EventLog {
             }
         }
         recordBytes.releaseLast();
+    }
+
+    /** Closes the files of a log that has nothing to do; returns what the next open can go on from, null if it must recover. */
+    @Nullable
+    ClosedLog closeInOrder() {
+        SegmentWriter open = writer;
+        if (failure != null || damaged) {
+            close();
+            return null;
+        }
+        long lastValid = open == null ? lastValidIdAtOpen : lastId;
+        long voidBefore = open == null ? voidIds - lastId + lastValidIdAtOpen : voidIds;
+        writer = null;
+        SegmentWriter.End end = open == null ? null : open.closeInOrder();
+        close();
+        RecoveredLog known =
+                new RecoveredLog(segments, starter.lastNumber(), lastValid, lastId, voidBefore, false, producers);
+        return new ClosedLog(known, end);
     }
 
     /** The segment that has this id; ask only for ids that {@link #skipVoid} gave. */

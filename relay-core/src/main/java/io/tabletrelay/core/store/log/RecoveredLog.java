@@ -18,4 +18,8 @@ record RecoveredLog(
         long lastWrittenId,
         long voidIds,
         boolean idsUncertain,
-        ProducerTable producers) {}
+        ProducerTable producers) {
+    RecoveredLog with(SegmentList others) {
+        return new RecoveredLog(others, lastNumber, lastValidId, lastWrittenId, voidIds, idsUncertain, producers);
+    }
+}

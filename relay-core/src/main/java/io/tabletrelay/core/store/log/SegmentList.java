@@ -19,6 +19,16 @@ record SegmentList(List<Segment> segments) {
         return new SegmentList(longer);
     }
 
+    /** The same with another one in the newest's place. */
+    SegmentList withNewest(Segment newest) {
+        return new SegmentList(segments.subList(0, segments.size() - 1)).with(newest);
+    }
+
+    /** Ask only if there is one. */
+    Segment newest() {
+        return segments.get(segments.size() - 1);
+    }
+
     /** The first id from {@code id} on that a segment has, or {@code none}. */
     long skipVoid(long id, long none) {
         for (int i = firstEndingAtOrBehind(id); i < segments.size(); i++) {
