@@ -81,7 +81,7 @@ public final class Relay implements AutoCloseable {
                     new RelayView(
                             publisher,
                             serializers::available,
-                            pipes::names,
+                            pipes::glances,
                             pipes::find,
                             pipes::create,
                             metrics,

@@ -143,6 +143,7 @@ final class OpenPipe {
 
     LoopedPipe.Snapshot snapshot() {
         return new LoopedPipe.Snapshot(
+                true,
                 subscription.backlog(),
                 subscription.inFlight(),
                 subscription.waiting(),

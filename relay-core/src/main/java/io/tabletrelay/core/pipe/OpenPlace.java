@@ -39,6 +39,11 @@ final class OpenPlace {
         return waits ? nowNanos - waitsSinceNanos : 0;
     }
 
+    /** Who waited is told that there is no place: the next one's time begins now. */
+    void waitAnew(long nowNanos) {
+        waitsSinceNanos = nowNanos;
+    }
+
     /** The pipe's files are closed, or it will not open them: it has no place and waits for none. */
     void free(long nowNanos) {
         waits = false;

@@ -198,6 +198,15 @@ final class TransferLoop implements ConsumerLine.Listener {
         return current == null ? atClose : current.snapshot();
     }
 
+    /** The same one if nothing has changed. */
+    LoopedPipe.Standing standing(LoopedPipe.Standing before) {
+        OpenPipe current = open;
+        String why = current == null ? reason : current.subscription().trouble();
+        boolean bound = line.holder() != null;
+        boolean same = before.state().equals(state.name()) && before.reason().equals(why) && before.consumer() == bound;
+        return same ? before : new LoopedPipe.Standing(state.name(), why, bound);
+    }
+
     void listDeadLetters(long after, int limit, CompletableFuture<List<DeadLetter>> result) {
         request(new Request(
                 current -> diskTasks.submit(
@@ -285,6 +294,7 @@ final class TransferLoop implements ConsumerLine.Listener {
         if (place.take(now())) {
             startOpening();
         } else if (place.waitedNanos(now()) >= LONGEST_WAIT_NANOS) {
+            place.waitAnew(now());
             beforeOpen.refuseAsked(new RelayException(
                     ErrorCode.BUSY,
                     "too many pipes have something to do: pipe=" + name + ", open at most="
