@@ -1,10 +1,12 @@
 package io.tabletrelay.core.pipe;
 
 import com.sun.management.UnixOperatingSystemMXBean;
+import java.io.BufferedReader;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Objects;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -39,8 +41,8 @@ record SystemLimits(long openFiles, long mappings) {
     }
 
     private static long mostMappings() {
-        try {
-            return Long.parseLong(Files.readString(MAPPINGS_LIMIT).trim());
+        try (BufferedReader in = Files.newBufferedReader(MAPPINGS_LIMIT)) { // the kernel gives it away in one read only
+            return Long.parseLong(Objects.requireNonNullElse(in.readLine(), ""));
         } catch (IOException | NumberFormatException notLinux) {
             return Long.MAX_VALUE;
         }

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 
 class OpenPlacesTest {
     private static final long SECOND = 1_000_000_000L;
@@ -112,5 +114,12 @@ class OpenPlacesTest {
         assertThat(new SystemLimits(1_024, Long.MAX_VALUE).places(2_000).most()).isEqualTo(48);
         assertThat(new SystemLimits(1 << 20, 65_530).places(2_000).most()).isEqualTo(7_935);
         assertThat(new SystemLimits(64, 65_530).places(2_000).most()).isEqualTo(1);
+    }
+
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void theSystemsLimitsAreRead() {
+        assertThat(SystemLimits.ofThisProcess().openFiles()).isBetween(100L, 1L << 40);
+        assertThat(SystemLimits.ofThisProcess().mappings()).isBetween(10_000L, 1L << 40);
     }
 }
