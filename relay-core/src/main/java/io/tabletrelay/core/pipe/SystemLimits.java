@@ -23,7 +23,7 @@ record SystemLimits(long openFiles, long mappings) {
     private static final Path MAPPINGS_LIMIT = Path.of("/proc/sys/vm/max_map_count");
 
     /** A log that is written, its older segments that are read, with Chronicle's metadata each; a settled file. */
-    private static final int FILES_A_PIPE = 8;
+    private static final int FILES_A_PIPE = 6;
 
     private static final int MAPPINGS_A_PIPE = 8;
     /** The other half is for connections. */

@@ -111,7 +111,7 @@ class OpenPlacesTest {
 
     @Test
     void aLimitOfFewFilesLowersTheNumberOfPipes() {
-        assertThat(new SystemLimits(1_024, Long.MAX_VALUE).places(2_000).most()).isEqualTo(48);
+        assertThat(new SystemLimits(1_024, Long.MAX_VALUE).places(2_000).most()).isEqualTo(64);
         assertThat(new SystemLimits(1 << 20, 65_530).places(2_000).most()).isEqualTo(7_935);
         assertThat(new SystemLimits(64, 65_530).places(2_000).most()).isEqualTo(1);
     }

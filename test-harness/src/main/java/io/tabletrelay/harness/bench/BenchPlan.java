@@ -15,6 +15,7 @@ import java.util.List;
  * @param backlogEvents to drain
  * @param idleConsumers bound at once
  * @param idleTime for which they are watched
+ * @param manyPipes of which few are open
  */
 record BenchPlan(
         int rounds,
@@ -26,7 +27,8 @@ record BenchPlan(
         Duration pacedTime,
         long backlogEvents,
         int idleConsumers,
-        Duration idleTime) {
+        Duration idleTime,
+        int manyPipes) {
     static final BenchPlan FULL = new BenchPlan(
             5,
             2,
@@ -37,7 +39,8 @@ record BenchPlan(
             Duration.ofSeconds(5),
             1_000_000,
             100,
-            Duration.ofSeconds(30));
+            Duration.ofSeconds(30),
+            10_000);
 
     /** For a first look: too short to be believed. */
     static final BenchPlan QUICK = new BenchPlan(
@@ -50,7 +53,8 @@ record BenchPlan(
             Duration.ofSeconds(1),
             200_000,
             100,
-            Duration.ofSeconds(5));
+            Duration.ofSeconds(5),
+            1_000);
 
     /** How many events a paced round has. */
     long pacedEvents(int ratePerSecond) {

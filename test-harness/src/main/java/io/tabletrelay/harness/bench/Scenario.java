@@ -8,7 +8,8 @@ enum Scenario {
     THROUGHPUT,
     LATENCY,
     DRAIN,
-    IDLE;
+    IDLE,
+    SCALE;
 
     /** Measures. */
     interface Measurement {
@@ -30,6 +31,7 @@ enum Scenario {
             case LATENCY -> new Latency();
             case DRAIN -> new Drain();
             case IDLE -> new Idle();
+            case SCALE -> new Scale();
         };
     }
 }
