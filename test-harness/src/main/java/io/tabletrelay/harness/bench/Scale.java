@@ -36,8 +36,8 @@ final class Scale implements Scenario.Measurement {
             }
             ProcessFigures figures = ProcessFigures.of(relay.pid());
             report.add(NAME, count + " pipes", "RSS MiB", figures.residentMib());
-            report.add(NAME, count + " pipes", "file handles", figures.handles());
-            report.add(NAME, count + " pipes", "mappings", figures.mappings());
+            report.add(NAME, count + " pipes", "file handles", (double) figures.handles());
+            report.add(NAME, count + " pipes", "mappings", (double) figures.mappings());
             report.aimAtMost(NAME, "RSS MiB", figures.residentMib(), 600);
             relay.kill();
         }
