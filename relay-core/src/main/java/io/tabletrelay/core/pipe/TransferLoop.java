@@ -94,7 +94,7 @@ final class TransferLoop implements ConsumerLine.Listener {
         if (state == State.FAILED && now() - retryAtNanos >= 0) {
             state = State.OPENING;
         }
-        if (state == State.CLOSED && !stopping && isNeeded()) {
+        if (state == State.CLOSED && !stopping && !beforeOpen.isEmpty()) {
             state = State.OPENING;
         }
         if (state == State.OPENING && opening == null && !closing && !stopping) {
@@ -109,11 +109,6 @@ final class TransferLoop implements ConsumerLine.Listener {
             closeIdle(current);
         }
         return work;
-    }
-
-    /** A closed pipe is: by what came for it, or since its consumer has something to get. */
-    private boolean isNeeded() {
-        return !beforeOpen.isEmpty() || (line.holder() != null && atClose.backlog() > 0);
     }
 
     private boolean isIdle(OpenPipe current) {
