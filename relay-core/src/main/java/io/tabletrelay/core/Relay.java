@@ -62,7 +62,7 @@ public final class Relay implements AutoCloseable {
             DeliveryContext delivery =
                     new DeliveryContext(config.delivery(), System::nanoTime, Clock.systemUTC(), new Random());
             int processors = Runtime.getRuntime().availableProcessors();
-            pipes = new PipeRegistry(directory, config.store(), delivery, processors, metrics);
+            pipes = new PipeRegistry(directory, config.store(), delivery, processors, config.maxOpenPipes(), metrics);
             closers.push(pipes::close);
             publisher = new RelayPublisher(
                     serializers,
@@ -82,7 +82,7 @@ public final class Relay implements AutoCloseable {
                     new RelayView(
                             publisher,
                             serializers::available,
-                            pipes::names,
+                            pipes::glances,
                             pipes::find,
                             pipes::create,
                             metrics,

@@ -55,6 +55,13 @@ final class ServeCommand implements Callable<Integer> {
     private long maxEvents;
 
     @Option(
+            names = "--max-open-pipes",
+            defaultValue = "2000",
+            description = "from so many on, pipes that have nothing to do are closed until they are used again"
+                    + " (default: ${DEFAULT-VALUE})")
+    private int maxOpenPipes;
+
+    @Option(
             names = "--disk-reserve",
             paramLabel = "SIZE",
             defaultValue = "64MiB",
@@ -121,7 +128,8 @@ final class ServeCommand implements Callable<Integer> {
                 PipeSettingOptions.checked(pipeSettings.values(), spec.commandLine())
                         .over(store),
                 new DeliveryConfig(
-                        pipeWindow, delivery.maxAckSpread(), delivery.takeoverProbe(), delivery.redelivery()));
+                        pipeWindow, delivery.maxAckSpread(), delivery.takeoverProbe(), delivery.redelivery()),
+                maxOpenPipes);
     }
 
     private StoreConfig store(StoreConfig defaults) {

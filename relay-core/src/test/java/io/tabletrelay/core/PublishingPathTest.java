@@ -61,7 +61,7 @@ class PublishingPathTest {
                 new RelayView(
                         publisher,
                         serializers::available,
-                        pipes::names,
+                        pipes::glances,
                         pipes::find,
                         pipes::create,
                         metrics,

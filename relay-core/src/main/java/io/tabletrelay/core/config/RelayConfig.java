@@ -8,6 +8,7 @@ import java.time.Duration;
  *
  * @param dataDirectory where pipes live; created if it is not there
  * @param drainTimeout how long a stopping relay goes on taking acks
+ * @param maxOpenPipes from so many on, pipes that have nothing to do are closed until they are used again
  */
 public record RelayConfig(
         Path dataDirectory,
@@ -15,7 +16,27 @@ public record RelayConfig(
         ServerConfig server,
         HttpConfig http,
         StoreConfig store,
-        DeliveryConfig delivery) {
+        DeliveryConfig delivery,
+        int maxOpenPipes) {
+    public static final int DEFAULT_MAX_OPEN_PIPES = 2_000;
+
+    public RelayConfig {
+        if (maxOpenPipes < 1) {
+            throw new IllegalArgumentException("max-open-pipes=" + maxOpenPipes + " must be at least 1");
+        }
+    }
+
+    /** With the default for how many pipes are open. */
+    public RelayConfig(
+            Path dataDirectory,
+            Duration drainTimeout,
+            ServerConfig server,
+            HttpConfig http,
+            StoreConfig store,
+            DeliveryConfig delivery) {
+        this(dataDirectory, drainTimeout, server, http, store, delivery, DEFAULT_MAX_OPEN_PIPES);
+    }
+
     /** The embedded defaults, with everything under one folder. */
     public static RelayConfig defaults(Path dataDirectory) {
         return new RelayConfig(

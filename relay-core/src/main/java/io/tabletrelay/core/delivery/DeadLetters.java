@@ -23,6 +23,8 @@ public final class DeadLetters {
     private static final String FAILED_DELIVERIES = "relay-failed-deliveries";
     private static final String LAST_ERROR = "relay-last-error";
 
+    private static final long MOST_UNSETTLED = 4L * GivingUp.MOST_IN_A_BATCH;
+
     private final EventLog log;
     private final AtomicLong count;
 
@@ -61,13 +63,18 @@ public final class DeadLetters {
     }
 
     /**
-     * Settles what was given up and not yet settled when the process died in between.
+     * Settles what was given up and not yet settled when the process died in between: the last batch at most, since none is
+     * written before the events of the one before are settled. A few batches are looked at, for what a power cut took.
      *
      * <p>I/O thread, before the subscription is opened.
      */
     public void settleIn(SettledIds settled) {
+        if (log.lastId() == 0) {
+            return;
+        }
         log.force();
         try (EventTailer tailer = log.openTailer()) {
+            tailer.moveTo(Math.max(log.firstId(), log.lastId() - MOST_UNSETTLED + 1));
             for (EventTailer.Step step = tailer.nextOpened();
                     step != EventTailer.Step.END;
                     step = tailer.nextOpened()) {

@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 final class GivingUp {
     private static final int MOST_COLLECTED = 4096;
     private static final long MOST_BYTES_COLLECTED = 16L << 20;
-    private static final int MOST_IN_A_BATCH = 256;
+    static final int MOST_IN_A_BATCH = 256;
     private static final int MOST_BYTES_IN_A_BATCH = 4 << 20;
     private static final long RETRY_NANOS = 1_000_000_000L;
 

@@ -46,10 +46,10 @@ public final class Subscription implements AutoCloseable {
     private final Backoff backoff;
     private final LongSupplier nanoTime;
     private final InstantSource clock;
+    private final LossStreak losses;
     private final PipeMetrics metrics;
 
     private @Nullable Consumer consumer;
-    private int lossesInARow;
     /** In this turn. */
     private int acked;
 
@@ -63,6 +63,7 @@ public final class Subscription implements AutoCloseable {
             DeadLetters deadLetters,
             DiskTasks diskTasks,
             DeliveryContext context,
+            LossStreak losses,
             PipeMetrics metrics) {
         DeliveryConfig config = context.config();
         this.log = log;
@@ -77,6 +78,7 @@ public final class Subscription implements AutoCloseable {
         this.maxDeliveries = config.redelivery().maxDeliveries();
         this.ackTimeoutNanos = config.redelivery().ackTimeout().toNanos();
         this.backoff = new Backoff(config.redelivery(), context.random());
+        this.losses = losses;
         this.metrics = metrics;
         advanceFloor();
         EventReader reader = new EventReader(log.openTailer(), diskTasks);
@@ -122,14 +124,14 @@ public final class Subscription implements AutoCloseable {
             schedule.now(id);
         }
         if (lost && returned.length > 0) {
-            lossesInARow++;
+            losses.lost();
         }
         if (lost && returned.length == 1) {
-            int losses = failures(returned[0]);
+            int failures = failures(returned[0]);
             failed(
                     returned[0],
                     "connection lost",
-                    losses < FREE_LOSSES ? 0 : backoff.nanosAfter(losses - FREE_LOSSES + 1));
+                    failures < FREE_LOSSES ? 0 : backoff.nanosAfter(failures - FREE_LOSSES + 1));
         }
     }
 
@@ -259,6 +261,12 @@ public final class Subscription implements AutoCloseable {
         return schedule.size() + givingUp.size();
     }
 
+    /** True: nothing is known here that files do not say, and nothing will be done without a command. */
+    public boolean isIdle() {
+        boolean nothingAround = window.size() == 0 && timedOut.isEmpty() && givingUp.size() == 0;
+        return nothingAround && (consumer == null || backlog() == 0);
+    }
+
     public String trouble() {
         return givingUp.trouble().isEmpty() ? growth.trouble() : givingUp.trouble();
     }
@@ -349,7 +357,7 @@ public final class Subscription implements AutoCloseable {
     }
 
     private int credit() {
-        int most = lossesInARow >= LOSSES_UNTIL_ONE_AT_A_TIME ? 1 : windowEvents;
+        int most = losses.losses() >= LOSSES_UNTIL_ONE_AT_A_TIME ? 1 : windowEvents;
         return most - window.size() - timedOut.size();
     }
 
@@ -403,7 +411,7 @@ public final class Subscription implements AutoCloseable {
             timedOut.remove(id);
         }
         attempts.forget(id);
-        lossesInARow = 0;
+        losses.ends();
         return true;
     }
 

@@ -5,14 +5,11 @@ import io.tabletrelay.api.PipeName;
 import io.tabletrelay.api.RelayException;
 import io.tabletrelay.core.config.PipeSettings;
 import io.tabletrelay.core.pipe.Pipe;
-import io.tabletrelay.core.pipe.PipeStatus;
-import java.util.ArrayList;
+import io.tabletrelay.core.pipe.PipeGlance;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import org.eclipse.jetty.http.HttpStatus;
 
 /**
@@ -23,9 +20,6 @@ import org.eclipse.jetty.http.HttpStatus;
 final class PipeEndpoints {
     private static final int DEFAULT_LIMIT = 100;
     private static final int MAX_LIMIT = 1_000;
-    /** A pipe that is busy for longer is listed as such, so that it does not hide the others. */
-    private static final long STATUS_TIMEOUT_SECONDS = 2;
-
     private static final int MAX_SETTINGS_BYTES = 16 << 10;
     private static final int SETTINGS_AT_ONCE = 64;
 
@@ -37,28 +31,22 @@ final class PipeEndpoints {
         this.relay = relay;
     }
 
-    /** Pipes by name, from behind {@code after} on; {@code next} says how to go on when there are more. */
+    /** Pipes by name, from behind {@code after} on; {@code next} says how to go on when there are more. None is opened. */
     void list(Exchange exchange, Target target) {
         int limit = (int) target.number("limit", DEFAULT_LIMIT, 1, MAX_LIMIT);
         String after = target.options().getOrDefault("after", "");
-        List<PipeName> names = relay.pipeNames().get().stream()
-                .filter(name -> name.value().compareTo(after) > 0)
-                .sorted(Comparator.comparing(PipeName::value))
+        List<PipeGlance> found = relay.pipes().get().stream()
+                .filter(pipe -> pipe.name().compareTo(after) > 0)
+                .sorted(Comparator.comparing(PipeGlance::name))
                 .limit(limit + 1L)
                 .toList();
-        List<PipeName> shown = names.subList(0, Math.min(limit, names.size()));
-        List<CompletableFuture<Row>> rows = shown.stream().map(this::row).toList();
-        CompletableFuture<Void> all = CompletableFuture.allOf(rows.toArray(CompletableFuture<?>[]::new));
-        exchange.answerWhenDone(all, done -> {
-            Map<String, Object> body = new LinkedHashMap<>();
-            List<Row> known = new ArrayList<>();
-            rows.forEach(row -> known.add(row.join()));
-            body.put("pipes", known);
-            if (names.size() > shown.size()) {
-                body.put("next", shown.get(shown.size() - 1).value());
-            }
-            exchange.json(HttpStatus.OK_200, body);
-        });
+        List<PipeGlance> shown = found.subList(0, Math.min(limit, found.size()));
+        Map<String, Object> body = new LinkedHashMap<>();
+        body.put("pipes", shown);
+        if (found.size() > shown.size()) {
+            body.put("next", shown.get(shown.size() - 1).name());
+        }
+        exchange.json(HttpStatus.OK_200, body);
     }
 
     /** Makes the pipe with the settings that the body names, or answers that it is there with the same. */
@@ -103,42 +91,7 @@ final class PipeEndpoints {
                         ErrorCode.NO_SUCH_PIPE, "no such pipe: pipe=" + name + "; publishing to it makes it"));
     }
 
-    private CompletableFuture<Row> row(PipeName name) {
-        try {
-            return existing(name)
-                    .status()
-                    .thenApply(Row::of)
-                    .toCompletableFuture()
-                    .completeOnTimeout(
-                            Row.unknown(name, "BUSY", "no answer for " + STATUS_TIMEOUT_SECONDS + " s"),
-                            STATUS_TIMEOUT_SECONDS,
-                            TimeUnit.SECONDS)
-                    .exceptionally(failure ->
-                            Row.unknown(name, "FAILED", Problem.of(failure).detail()));
-        } catch (RelayException e) {
-            return CompletableFuture.completedFuture(Row.unknown(name, "FAILED", e.reason()));
-        }
-    }
-
     record Created(String name, boolean created, Map<String, String> settings) {}
 
     record Producer(String producer, long lastSequence) {}
-
-    /** A pipe in the list. */
-    record Row(String name, String state, String reason, long lastId, long backlog, int inFlight, boolean consumer) {
-        static Row of(PipeStatus status) {
-            return new Row(
-                    status.name(),
-                    status.state(),
-                    status.reason(),
-                    status.lastId(),
-                    status.lastId() - status.voidIds() - status.settled(),
-                    status.inFlight(),
-                    status.consumer());
-        }
-
-        static Row unknown(PipeName name, String state, String reason) {
-            return new Row(name.value(), state, reason, 0, 0, 0, false);
-        }
-    }
 }

@@ -5,6 +5,7 @@ import io.tabletrelay.api.Publisher;
 import io.tabletrelay.core.config.PipeSettings;
 import io.tabletrelay.core.metrics.RelayMetrics;
 import io.tabletrelay.core.pipe.Pipe;
+import io.tabletrelay.core.pipe.PipeGlance;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
@@ -19,7 +20,7 @@ import java.util.function.Supplier;
  *
  * @param publisher takes what is posted
  * @param sourceTypes the types that can be posted
- * @param pipeNames all pipes there are
+ * @param pipes all pipes there are, without opening any
  * @param findPipe an existing pipe, or empty; never makes one
  * @param createPipe makes a pipe; brings false if it was there with settings that mean the same
  * @param metrics shown at {@code /metrics}
@@ -28,7 +29,7 @@ import java.util.function.Supplier;
 public record RelayView(
         Publisher publisher,
         Supplier<List<String>> sourceTypes,
-        Supplier<List<PipeName>> pipeNames,
+        Supplier<List<PipeGlance>> pipes,
         Function<PipeName, Optional<Pipe>> findPipe,
         BiFunction<PipeName, PipeSettings, CompletionStage<Boolean>> createPipe,
         RelayMetrics metrics,

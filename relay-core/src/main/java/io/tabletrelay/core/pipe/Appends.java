@@ -15,9 +15,7 @@ import io.tabletrelay.core.store.ForceFailedException;
 import io.tabletrelay.core.store.IdRange;
 import java.util.ArrayDeque;
 import java.util.Iterator;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -28,7 +26,6 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: confined to the pipe's transfer thread.
  */
 final class Appends {
-    private static final int MOST_PASSED = 10_000;
     private static final long BYTES_A_TURN = 1 << 20;
     private static final long CHECK_NANOS = 1_000_000_000L;
     private static final long MOST_DROPPED_AHEAD = 10_000;
@@ -51,16 +48,9 @@ final class Appends {
     private final LongSupplier backlogEvents;
     private final Durability durability;
     private final GroupCommit commit;
+    private final PassedSequences passed;
     private final PipeMetrics metrics;
     private final ArrayDeque<WaitingAppend> waiting = new ArrayDeque<>();
-    /** The last sequence of each producer that stored nothing; the producers that were here longest ago are forgotten. */
-    private final Map<String, Long> passed = new LinkedHashMap<>(16, 0.75f, true) {
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<String, Long> eldest) {
-            return size() > MOST_PASSED;
-        }
-    };
-
     private final ArrayDeque<Confirming> confirming = new ArrayDeque<>();
     private long turnBytes;
     /** In this turn. */
@@ -85,6 +75,7 @@ final class Appends {
             StoreConfig config,
             LongSupplier backlogEvents,
             LongSupplier nanoTime,
+            PassedSequences passed,
             PipeMetrics metrics) {
         this.pipe = pipe;
         this.log = log;
@@ -95,6 +86,7 @@ final class Appends {
         this.backlogEvents = backlogEvents;
         this.durability = config.durability();
         this.commit = new GroupCommit(pipe, log, diskTasks, config, nanoTime, this::forceFailed);
+        this.passed = passed;
         this.metrics = metrics;
     }
 
@@ -157,6 +149,11 @@ final class Appends {
         return first == null || makingRoom ? otherwise : full.nextDeadlineNanos(first, otherwise);
     }
 
+    /** True: nobody waits for an answer, and nothing is to be forced or was refused by the disk. */
+    boolean isIdle() {
+        return waiting.isEmpty() && confirming.isEmpty() && commit.trouble().isEmpty();
+    }
+
     /** Answers everything that is not appended yet with this failure. */
     void failWaiting(RelayException failure) {
         for (WaitingAppend publish = waiting.poll(); publish != null; publish = waiting.poll()) {
@@ -174,9 +171,9 @@ final class Appends {
         }
     }
 
-    /** The highest sequence of that producer that was stored, or passed without an event since the pipe was opened; 0: none. */
+    /** The highest sequence of that producer that was stored, or passed without an event since the relay was started; 0: none. */
     long lastSequence(String producer) {
-        return Math.max(log.lastSequence(producer), passed.getOrDefault(producer, 0L));
+        return Math.max(log.lastSequence(producer), passed.last(producer));
     }
 
     /** Answers the publish if it must not be appended, was before, or has nothing to append. */
@@ -284,7 +281,7 @@ final class Appends {
         ProducerSequence sequence = publish.sequence();
         Appended answer = new Appended(0, 0, false, durability);
         if (sequence != null) {
-            Long before = passed.put(sequence.producer(), sequence.sequence());
+            Long before = passed.passed(sequence);
             // not before the events of the sequences below it
             confirming.add(new Confirming(log.lastId(), answer, publish, before));
         } else {
@@ -375,10 +372,7 @@ final class Appends {
     private void takeBackPassed(Confirming lost) {
         ProducerSequence sequence = lost.publish().sequence();
         if (sequence != null && lost.publish().group() == null) {
-            passed.remove(sequence.producer());
-            if (lost.passedBefore() != null) {
-                passed.put(sequence.producer(), lost.passedBefore());
-            }
+            passed.takeBack(sequence.producer(), lost.passedBefore());
         }
     }
 

@@ -33,6 +33,11 @@ final class DiskQueue implements DiskTasks {
         }
     }
 
+    /** True: nothing runs, and nothing waits. */
+    boolean isIdle() {
+        return !running && waiting.isEmpty();
+    }
+
     private void next() {
         Task task = waiting.poll();
         running = task != null;

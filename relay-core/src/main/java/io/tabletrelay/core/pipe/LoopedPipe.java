@@ -52,11 +52,15 @@ final class LoopedPipe implements Pipe, PipeGauges {
     private final AtomicLong waitingBytes = new AtomicLong();
     private TransferThread.@Nullable Timer timer;
     private volatile Snapshot snapshot = Snapshot.NOTHING;
+    private volatile Standing standing = new Standing(TransferLoop.State.OPENING.name(), "", false);
 
-    /** What the gauges show: the pipe as it was after its last turn. */
-    record Snapshot(long backlog, int inFlight, int waiting, long floor, long lastId) {
-        static final Snapshot NOTHING = new Snapshot(0, 0, 0, 0, 0);
+    /** What the gauges show: the pipe as it was after its last turn. {@code known}: its files have been open. */
+    record Snapshot(boolean known, long backlog, int inFlight, int waiting, long floor, long lastId) {
+        static final Snapshot NOTHING = new Snapshot(false, 0, 0, 0, 0, 0);
     }
+
+    /** The rest of what a list shows; replaced when it changes. */
+    record Standing(String state, String reason, boolean consumer) {}
 
     LoopedPipe(
             PipeName name,
@@ -195,6 +199,7 @@ final class LoopedPipe implements Pipe, PipeGauges {
                 wake();
             }
             snapshot = loop.snapshot();
+            standing = loop.standing(standing);
         } catch (Throwable failure) { // an InternalError is how a mapped page that cannot be read shows itself
             loop.fail(failure);
             wake(); // for the commands behind the one that failed
@@ -212,6 +217,20 @@ final class LoopedPipe implements Pipe, PipeGauges {
 
     void timer(TransferThread.@Nullable Timer newTimer) {
         timer = newTimer;
+    }
+
+    /** As the pipe was after its last turn; does not open it. */
+    PipeGlance glance() {
+        Snapshot last = snapshot;
+        Standing now = standing;
+        return new PipeGlance(
+                name.value(),
+                now.state(),
+                now.reason(),
+                last.known() ? last.lastId() : null,
+                last.known() ? last.backlog() : null,
+                last.inFlight(),
+                now.consumer());
     }
 
     boolean hasInFlight() {

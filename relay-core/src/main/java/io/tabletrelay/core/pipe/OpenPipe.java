@@ -32,19 +32,30 @@ final class OpenPipe {
     /** What an earlier run left: nothing is delivered before all of it is durable. */
     private final long foundUpToId;
 
+    private final AttemptsFlush flush;
+
     OpenPipe(
             PipeName name,
             PipeStore store,
             DeadLetters deadLetters,
             PipeContext context,
             DiskTasks diskTasks,
-            PipeMetrics metrics) {
+            PipeMemory memory,
+            PipeMetrics metrics,
+            Consumer<Throwable> onFailure) {
         this.name = name;
         this.store = store;
         this.foundUpToId = store.log().lastId();
         this.deadLetters = deadLetters;
         this.subscription = new Subscription(
-                store.log(), store.settled(), store.attempts(), deadLetters, diskTasks, context.delivery(), metrics);
+                store.log(),
+                store.settled(),
+                store.attempts(),
+                deadLetters,
+                diskTasks,
+                context.delivery(),
+                memory.losses(),
+                metrics);
         this.metrics = metrics;
         this.retention = new Retention(name.value(), store.log(), store.settled(), diskTasks, context.delivery());
         LongSupplier nanoTime = context.delivery().nanoTime();
@@ -53,8 +64,60 @@ final class OpenPipe {
         FullPipe full =
                 new FullPipe(store.config().whenFull(), store.log().oldSegments(), retention, dropping, nanoTime);
         this.appends = new Appends(
-                name, store.log(), diskTasks, full, store.config(), subscription::backlog, nanoTime, metrics);
+                name,
+                store.log(),
+                diskTasks,
+                full,
+                store.config(),
+                subscription::backlog,
+                nanoTime,
+                memory.passed(),
+                metrics);
         this.acks = new AckCommit(name, store.settled(), diskTasks, nanoTime);
+        this.flush = new AttemptsFlush(name, store.attempts(), diskTasks, nanoTime, onFailure);
+    }
+
+    /** One turn; sends up to about that many payload bytes. Returns how much was done. */
+    int turn(int deliveryBytes, boolean hasConsumer) {
+        int work = appends.turn();
+        appends.commit().turn(hasConsumer || appends.confirming());
+        acks.turn();
+        work += foundIsDurable() ? subscription.deliver(deliveryBytes) : 0;
+        work += subscription.upkeep() ? 1 : 0;
+        retention.turn();
+        flush.turn();
+        return work;
+    }
+
+    /** True: its files may be closed, and nobody will notice. */
+    boolean isIdle() {
+        boolean settledIsDurable =
+                !store.settled().wantsForce() && acks.trouble().isEmpty();
+        boolean appendedIsDurable = store.log().durableId() == store.log().lastId()
+                || store.log().lastId() == foundUpToId; // the next open finds it as this one did
+        return appends.isIdle() && subscription.isIdle() && flush.isIdle() && settledIsDurable && appendedIsDurable;
+    }
+
+    /** When the next turn is wanted though no command comes, or {@code otherwise}; until then the files stay open. */
+    long nextDeadlineNanos(long otherwise) {
+        long deadline = foundIsDurable() ? subscription.nextDeadlineNanos(otherwise) : otherwise;
+        deadline = earlier(deadline, retention.nextDeadlineNanos(otherwise));
+        deadline = earlier(deadline, appends.commit().nextDeadlineNanos(otherwise));
+        deadline = earlier(deadline, acks.nextDeadlineNanos(otherwise));
+        deadline = earlier(deadline, flush.retryNanos(otherwise));
+        return earlier(deadline, appends.nextDeadlineNanos(otherwise));
+    }
+
+    /** Closes files that nobody will notice. I/O thread. */
+    void closeIdle() {
+        subscription.close();
+        store.closeInOrder();
+    }
+
+    /** Closes the files, also after a failure. I/O thread. */
+    void close() {
+        subscription.close();
+        store.close();
     }
 
     PipeStore store() {
@@ -71,17 +134,6 @@ final class OpenPipe {
 
     Subscription subscription() {
         return subscription;
-    }
-
-    /** Begins what is to be forced to disk now. */
-    void commit(boolean hasConsumer) {
-        appends.commit().turn(hasConsumer || appends.confirming());
-        acks.turn();
-    }
-
-    /** Delivers about that many bytes; returns how many events that were. */
-    int deliver(int budgetBytes) {
-        return foundIsDurable() ? subscription.deliver(budgetBytes) : 0;
     }
 
     private boolean foundIsDurable() {
@@ -105,22 +157,6 @@ final class OpenPipe {
                             + store.settings().values() + ", prepared for="
                             + publish.madeFor().values() + "; publish it again"));
         }
-    }
-
-    /** What is due besides appending and delivering; call once a turn. Returns true if there was something. */
-    boolean upkeep() {
-        boolean didWork = subscription.upkeep();
-        retention.turn();
-        return didWork;
-    }
-
-    /** When there will be something to do without a command, or {@code otherwise}. */
-    long nextDeadlineNanos(long otherwise) {
-        long deadline = foundIsDurable() ? subscription.nextDeadlineNanos(otherwise) : otherwise;
-        deadline = earlier(deadline, retention.nextDeadlineNanos(otherwise));
-        deadline = earlier(deadline, appends.commit().nextDeadlineNanos(otherwise));
-        deadline = earlier(deadline, acks.nextDeadlineNanos(otherwise));
-        return earlier(deadline, appends.nextDeadlineNanos(otherwise));
     }
 
     private static long earlier(long a, long b) {
@@ -153,6 +189,7 @@ final class OpenPipe {
 
     LoopedPipe.Snapshot snapshot() {
         return new LoopedPipe.Snapshot(
+                true,
                 subscription.backlog(),
                 subscription.inFlight(),
                 subscription.waiting(),

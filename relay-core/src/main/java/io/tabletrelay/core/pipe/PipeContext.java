@@ -10,5 +10,6 @@ import java.util.concurrent.Executor;
  * <p>Threading: immutable.
  *
  * @param ioThreads run what may block on a disk
+ * @param places how many pipes are open at a time
  */
-public record PipeContext(StoreConfig store, DeliveryContext delivery, Executor ioThreads) {}
+record PipeContext(StoreConfig store, DeliveryContext delivery, Executor ioThreads, OpenPlaces places) {}

@@ -12,7 +12,7 @@ import io.tabletrelay.core.store.folder.PipeStore;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.TreeSet;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
@@ -53,6 +53,7 @@ public final class PipeRegistry implements AutoCloseable {
             StoreConfig store,
             DeliveryContext delivery,
             int transferThreadCount,
+            int maxOpenPipes,
             RelayMetrics metrics) {
         this.directory = directory;
         this.metrics = metrics;
@@ -62,7 +63,8 @@ public final class PipeRegistry implements AutoCloseable {
             thread.setDaemon(true);
             return thread;
         });
-        this.context = new PipeContext(store, delivery, ioThreads);
+        this.context = new PipeContext(
+                store, delivery, ioThreads, SystemLimits.ofThisProcess().places(maxOpenPipes));
         for (int i = 0; i < transferThreadCount; i++) {
             TransferThread thread = new TransferThread(i, delivery.nanoTime());
             transferThreads.add(thread);
@@ -107,12 +109,12 @@ public final class PipeRegistry implements AutoCloseable {
         return directory.settings(name);
     }
 
-    /** All pipes there are, opened or not, by name. */
-    public List<PipeName> names() {
-        TreeSet<String> names = new TreeSet<>();
-        directory.pipes().forEach(name -> names.add(name.value()));
-        pipes.keySet().forEach(name -> names.add(name.value()));
-        return names.stream().map(PipeName::new).toList();
+    /** All pipes there are, by name; none is opened for that. Reads the directory. */
+    public List<PipeGlance> glances() {
+        TreeMap<String, PipeGlance> byName = new TreeMap<>();
+        directory.pipes().forEach(name -> byName.put(name.value(), PipeGlance.neverUsed(name.value())));
+        pipes.values().forEach(pipe -> byName.put(pipe.name().value(), pipe.glance()));
+        return List.copyOf(byName.values());
     }
 
     /** Takes no publish and sends nothing from now on. Returns once nothing is in flight, or when the time is up. */

@@ -9,7 +9,7 @@ import java.util.Map;
  * <p>Threading: immutable.
  *
  * @param epoch tells one pipe of this name from an earlier one
- * @param state {@code OPENING}, {@code OPEN}, {@code FAILED} or {@code CLOSED}
+ * @param state {@code OPENING}, {@code OPEN}, {@code FAILED} or {@code CLOSED}, which is opened by the next use
  * @param reason why the pipe is FAILED or not accepting, empty otherwise
  * @param firstId lowest id kept
  * @param lastId highest id given
@@ -45,4 +45,10 @@ public record PipeStatus(
         long dropped,
         long diskBytes,
         boolean consumer,
-        Map<String, String> settings) {}
+        Map<String, String> settings) {
+    /** Of a pipe whose files are not open. */
+    static PipeStatus notOpen(String name, String state, String reason, boolean consumer) {
+        return new PipeStatus(
+                name, 0, state, reason, Durability.PROCESS, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, consumer, Map.of());
+    }
+}

@@ -1,6 +1,5 @@
 package io.tabletrelay.core.pipe;
 
-import io.tabletrelay.api.Durability;
 import io.tabletrelay.api.ErrorCode;
 import io.tabletrelay.api.PipeName;
 import io.tabletrelay.api.RelayException;
@@ -11,12 +10,8 @@ import io.tabletrelay.core.delivery.DeadLetters;
 import io.tabletrelay.core.delivery.Subscription;
 import io.tabletrelay.core.metrics.PipeMetrics;
 import io.tabletrelay.core.store.DamageException;
-import io.tabletrelay.core.store.ForceFailedException;
-import io.tabletrelay.core.store.StoreException;
 import io.tabletrelay.core.store.folder.PipeStore;
-import java.util.ArrayDeque;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -26,18 +21,19 @@ import org.slf4j.LoggerFactory;
 /**
  * One pipe's step function: each {@link #doWork} takes commands, appends in a batch, confirms, and delivers while credit lasts.
  *
- * <p>States: OPENING → OPEN → CLOSED; OPENING or OPEN → FAILED (the store cannot be used; said once) → OPENING (after a wait that
- * doubles up to a minute). Connections stay in every state, publishes are refused in FAILED and CLOSED.
+ * <p>States: OPENING → OPEN → CLOSED (nothing to do, and its place is wanted) → OPENING (at the next use; never again once the relay
+ * stops); OPENING or OPEN → FAILED (the store cannot be used; said once) → OPENING (after a wait that doubles up to a minute).
+ * Connections stay in every state, publishes are refused in FAILED and while the relay stops.
  *
  * <p>Threading: confined to the pipe's transfer thread.
  */
 final class TransferLoop implements ConsumerLine.Listener {
     private static final Logger log = LoggerFactory.getLogger(TransferLoop.class);
     private static final int DELIVERY_BYTES_A_TURN = 256 << 10;
-    private static final int MOST_SAID_BEFORE_OPEN = 4096;
     private static final long FIRST_RETRY_NANOS = 1_000_000_000L;
     private static final long LONGEST_RETRY_NANOS = 60_000_000_000L;
-    private static final long FLUSH_RETRY_NANOS = 1_000_000_000L;
+    /** For so long a publish waits for a place of its pipe among those that are open. */
+    private static final long LONGEST_WAIT_NANOS = 10_000_000_000L;
 
     enum State {
         OPENING,
@@ -52,20 +48,18 @@ final class TransferLoop implements ConsumerLine.Listener {
     private final PipeMetrics metrics;
     private final DiskQueue diskTasks;
     private final ConsumerLine line;
-    /** Connections that asked for the pipe while it was not open, and have not gone since: they wait, also through a failure. */
-    private final ArrayDeque<Consumer> boundBeforeOpen = new ArrayDeque<>();
-    /** Lines that came while the pipe was not open: they wait likewise. */
-    private final ArrayDeque<Runnable> saidBeforeOpen = new ArrayDeque<>();
-    /** Publishes and questions while it was being opened: they are answered when it is, or has failed. */
-    private final ArrayDeque<Request> askedBeforeOpen = new ArrayDeque<>();
+    private final BeforeOpen beforeOpen = new BeforeOpen();
+    private final PipeMemory memory = new PipeMemory();
+    private final OpenPlace place;
 
     private State state = State.OPENING;
     /** Under way; null once it is done, or as soon as its outcome counts no more. */
     private @Nullable Opening opening;
 
-    private boolean flushing;
-    private boolean flushFailed;
-    private long flushAgainAtNanos;
+    private boolean closing;
+    /** As the pipe was when its files were closed. */
+    private LoopedPipe.Snapshot atClose = LoopedPipe.Snapshot.NOTHING;
+
     private boolean stopping;
     private String reason = "";
     private ErrorCode failureCode = ErrorCode.PIPE_FAILED;
@@ -92,30 +86,38 @@ final class TransferLoop implements ConsumerLine.Listener {
         this.metrics = metrics;
         this.diskTasks = new DiskQueue(context.ioThreads(), transferThread);
         this.line = new ConsumerLine(context.delivery().config().takeoverProbe().toNanos(), this);
+        this.place = new OpenPlace(
+                context.places(),
+                () -> transferThread.accept(() -> {}),
+                () -> transferThread.accept(this::closeIfIdle));
     }
 
     /** One turn, after the commands. Returns how much was done; more than nothing means: call again soon. */
     int doWork() {
+        line.expireProbe(now());
         if (state == State.FAILED && now() - retryAtNanos >= 0) {
             state = State.OPENING;
         }
-        if (state == State.OPENING && opening == null && !stopping) {
-            startOpening();
+        if (state == State.CLOSED && !stopping && !beforeOpen.isEmpty()) {
+            state = State.OPENING;
         }
-        line.expireProbe(now());
+        if (state == State.OPENING && opening == null && !closing && !stopping) {
+            openWhenThereIsAPlace();
+        }
         OpenPipe current = open;
         if (current == null) {
             return 0;
         }
-        int work = current.appends().turn();
-        current.commit(line.holder() != null);
-        work += current.deliver(DELIVERY_BYTES_A_TURN);
-        work += current.upkeep() ? 1 : 0;
-        if (current.store().attempts().dirty() && !flushing && (!flushFailed || now() - flushAgainAtNanos >= 0)) {
-            flushing = true;
-            diskTasks.submit(current.store().attempts()::flush, failure -> flushed(current, failure));
+        int work = current.turn(DELIVERY_BYTES_A_TURN, line.holder() != null);
+        if (work == 0 && place.isWanted(isIdle(current), now())) {
+            closeIdle(current);
         }
         return work;
+    }
+
+    private boolean isIdle(OpenPipe current) {
+        long never = now() + (Long.MAX_VALUE >> 1);
+        return !stopping && diskTasks.isIdle() && current.isIdle() && current.nextDeadlineNanos(never) == never;
     }
 
     /** When the next turn is wanted though no command comes, or {@code otherwise}. */
@@ -124,14 +126,11 @@ final class TransferLoop implements ConsumerLine.Listener {
         if (state == State.FAILED) {
             return earlier(deadline, retryAtNanos);
         }
+        if (state == State.OPENING && place.isWaiting()) {
+            return earlier(deadline, now() + OpenPlaces.PATIENCE_NANOS);
+        }
         OpenPipe current = open;
-        if (current == null) {
-            return deadline;
-        }
-        if (flushFailed && !flushing) {
-            deadline = earlier(deadline, flushAgainAtNanos);
-        }
-        return earlier(deadline, current.nextDeadlineNanos(otherwise));
+        return current == null ? deadline : earlier(deadline, current.nextDeadlineNanos(otherwise));
     }
 
     void append(WaitingAppend publish) {
@@ -147,16 +146,17 @@ final class TransferLoop implements ConsumerLine.Listener {
         if (stopping || state == State.FAILED) {
             request.whenNot().accept(unavailable());
         } else if (current == null) {
-            askedBeforeOpen.add(request);
+            beforeOpen.ask(request);
         } else {
             request.whenOpen().accept(current);
         }
     }
 
-    /** Waits until the pipe is open; once the relay is stopping nobody is bound any more. */
+    /** Waits until the pipe is open, unless it has nothing to send; once the relay is stopping nobody is bound any more. */
     void bind(Consumer consumer) {
-        if (open == null) {
-            boundBeforeOpen.add(consumer);
+        boolean rests = state == State.CLOSED && beforeOpen.isEmpty() && atClose.backlog() == 0;
+        if (open == null && !rests) {
+            beforeOpen.bind(consumer);
         } else if (!stopping && !consumer.isGone()) {
             line.join(consumer, now());
         }
@@ -164,7 +164,7 @@ final class TransferLoop implements ConsumerLine.Listener {
 
     void gone(Consumer consumer) {
         consumer.gone();
-        boundBeforeOpen.remove(consumer);
+        beforeOpen.gone(consumer);
         line.gone(consumer, now());
     }
 
@@ -179,9 +179,7 @@ final class TransferLoop implements ConsumerLine.Listener {
             metrics.lateAcksDropped(lines.length);
         } else if (current != null) {
             apply(current.subscription(), from, lines);
-        } else if (saidBeforeOpen.size() < MOST_SAID_BEFORE_OPEN) {
-            saidBeforeOpen.add(() -> lines(from, lines));
-        } else {
+        } else if (!beforeOpen.say(() -> lines(from, lines))) {
             metrics.lateAcksDropped(lines.length);
         }
     }
@@ -189,33 +187,23 @@ final class TransferLoop implements ConsumerLine.Listener {
     PipeStatus status() {
         OpenPipe current = open;
         if (current == null) {
-            return new PipeStatus(
-                    name.value(),
-                    0,
-                    state.name(),
-                    reason,
-                    Durability.PROCESS,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    0,
-                    line.holder() != null,
-                    Map.of());
+            return PipeStatus.notOpen(name.value(), state.name(), reason, line.holder() != null);
         }
         return current.status(line.holder() != null);
     }
 
     LoopedPipe.Snapshot snapshot() {
         OpenPipe current = open;
-        return current == null ? LoopedPipe.Snapshot.NOTHING : current.snapshot();
+        return current == null ? atClose : current.snapshot();
+    }
+
+    /** The same one if nothing has changed. */
+    LoopedPipe.Standing standing(LoopedPipe.Standing before) {
+        OpenPipe current = open;
+        String why = current == null ? reason : current.subscription().trouble();
+        boolean bound = line.holder() != null;
+        boolean same = before.state().equals(state.name()) && before.reason().equals(why) && before.consumer() == bound;
+        return same ? before : new LoopedPipe.Standing(state.name(), why, bound);
     }
 
     void listDeadLetters(long after, int limit, CompletableFuture<List<DeadLetter>> result) {
@@ -237,7 +225,7 @@ final class TransferLoop implements ConsumerLine.Listener {
             current.subscription().stopSending();
             current.appends().failWaiting(unavailable());
         }
-        failWaiting(unavailable());
+        beforeOpen.refuseAsked(unavailable());
     }
 
     /** Closes the store; the future completes when that is done. Nothing is taken afterwards. */
@@ -246,7 +234,12 @@ final class TransferLoop implements ConsumerLine.Listener {
         OpenPipe current = open;
         open = null;
         state = State.CLOSED;
-        closeStore(current, closed);
+        atClose = LoopedPipe.Snapshot.NOTHING;
+        if (current == null) {
+            closeStore(() -> {}, () -> {}, closed);
+        } else { // what the last force covers is confirmed
+            closeStore(current::close, () -> current.appends().failAll(unavailable()), closed);
+        }
     }
 
     /** The pipe cannot go on: everything that waits is told, and it is opened again later. */
@@ -268,11 +261,12 @@ final class TransferLoop implements ConsumerLine.Listener {
         retryNanos = Math.min(retryNanos * 2, LONGEST_RETRY_NANOS);
         OpenPipe current = open;
         open = null;
+        atClose = LoopedPipe.Snapshot.NOTHING;
         if (current != null) {
             current.appends().failAll(failure);
-            closeStore(current, new CompletableFuture<>());
         }
-        failWaiting(failure);
+        closeStore(current == null ? () -> {} : current::close, () -> {}, new CompletableFuture<>());
+        beforeOpen.refuseAsked(failure);
     }
 
     @Override
@@ -302,6 +296,19 @@ final class TransferLoop implements ConsumerLine.Listener {
         }
     }
 
+    private void openWhenThereIsAPlace() {
+        if (place.take(now())) {
+            startOpening();
+        } else if (place.waitedNanos(now()) >= LONGEST_WAIT_NANOS) {
+            place.waitAnew(now());
+            beforeOpen.refuseAsked(new RelayException(
+                    ErrorCode.BUSY,
+                    "too many pipes have something to do: pipe=" + name + ", open at most="
+                            + context.places().most()
+                            + "; try again later, raise max-open-pipes or the limit of open files (ulimit -n)"));
+        }
+    }
+
     private void startOpening() {
         Opening started = new Opening(damage);
         opening = started;
@@ -313,60 +320,42 @@ final class TransferLoop implements ConsumerLine.Listener {
         state = State.OPEN;
         reason = "";
         retryNanos = FIRST_RETRY_NANOS;
-        flushFailed = false;
         Consumer holder = line.holder();
         if (holder != null) {
             opened.subscription().attach(holder);
         }
-        for (Runnable said = saidBeforeOpen.poll(); said != null; said = saidBeforeOpen.poll()) {
-            said.run();
-        }
-        for (Consumer asked = boundBeforeOpen.poll(); asked != null; asked = boundBeforeOpen.poll()) {
-            bind(asked);
-        }
-        for (Request asked = askedBeforeOpen.poll(); asked != null; asked = askedBeforeOpen.poll()) {
-            asked.whenOpen().accept(opened);
+        beforeOpen.handTo(opened, this::bind);
+    }
+
+    /** Its place is wanted, and the pipe said that it has nothing to do; it may have since. */
+    private void closeIfIdle() {
+        OpenPipe current = open;
+        if (current != null && isIdle(current)) {
+            closeIdle(current);
+        } else {
+            place.keep(now());
         }
     }
 
-    /** On a disk that is full or refuses deliveries and acks go on: a kill meanwhile forgets attempts, which costs deliveries and no event. */
-    private void flushed(OpenPipe of, @Nullable Throwable failure) {
-        flushing = false;
-        boolean later = failure instanceof ForceFailedException
-                || (failure instanceof StoreException refusal && refusal.code() == ErrorCode.STORAGE_FULL);
-        if (later && !flushFailed) {
-            log.warn("attempts cannot be written, trying again each second: pipe={}", name, failure);
-        }
-        flushFailed = later;
-        flushAgainAtNanos = now() + FLUSH_RETRY_NANOS;
-        if (failure != null && !later && of == open) {
-            fail(failure);
-        }
+    private void closeIdle(OpenPipe current) {
+        open = null;
+        state = State.CLOSED;
+        atClose = current.snapshot();
+        closeStore(current::closeIdle, () -> {}, new CompletableFuture<>());
     }
 
-    private void failWaiting(RelayException why) {
-        for (Request asked = askedBeforeOpen.poll(); asked != null; asked = askedBeforeOpen.poll()) {
-            asked.whenNot().accept(why);
-        }
-    }
-
-    private void closeStore(@Nullable OpenPipe of, CompletableFuture<Void> closed) {
-        diskTasks.submit(
-                () -> {
-                    if (of != null) {
-                        of.subscription().close();
-                        of.store().close();
-                    }
-                },
-                failure -> {
-                    if (failure != null) {
-                        log.warn("files could not be closed in order: pipe={}", name, failure);
-                    }
-                    if (of != null) { // what the last force covered is confirmed
-                        of.appends().failAll(unavailable());
-                    }
-                    closed.complete(null);
-                });
+    /** Until that is done the pipe is not opened again, and its place is not free. */
+    private void closeStore(Runnable files, Runnable then, CompletableFuture<Void> closed) {
+        closing = true;
+        diskTasks.submit(files, failure -> {
+            closing = false;
+            place.free(now());
+            if (failure != null) {
+                log.warn("files could not be closed in order: pipe={}", name, failure);
+            }
+            then.run();
+            closed.complete(null);
+        });
     }
 
     private RelayException unavailable() {
@@ -409,7 +398,8 @@ final class TransferLoop implements ConsumerLine.Listener {
             boolean counts = opening == this;
             if (counts && !stopping && store != null && deadLetters != null) {
                 opening = null;
-                opened(new OpenPipe(name, store, deadLetters, context, diskTasks, metrics));
+                opened(new OpenPipe(
+                        name, store, deadLetters, context, diskTasks, memory, metrics, TransferLoop.this::fail));
             } else if (store != null) {
                 store.close();
             }

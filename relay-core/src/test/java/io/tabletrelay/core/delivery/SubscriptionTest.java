@@ -67,6 +67,7 @@ class SubscriptionTest {
                         () -> nowNanos,
                         () -> Instant.ofEpochMilli(nowNanos / 1_000_000),
                         new Random(1)),
+                new LossStreak(),
                 new RelayMetrics().pipe(new PipeName("p")));
         flush = attempts::flush;
     }

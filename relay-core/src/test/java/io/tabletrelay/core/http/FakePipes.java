@@ -5,6 +5,7 @@ import io.tabletrelay.api.PipeName;
 import io.tabletrelay.api.RelayException;
 import io.tabletrelay.core.config.PipeSettings;
 import io.tabletrelay.core.pipe.Pipe;
+import io.tabletrelay.core.pipe.PipeGlance;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -44,6 +45,12 @@ public final class FakePipes {
         return there == null || there.settings().meansTheSameAs(settings)
                 ? CompletableFuture.completedStage(there == null)
                 : CompletableFuture.failedStage(new RelayException(ErrorCode.PIPE_EXISTS, "pipe exists: pipe=" + name));
+    }
+
+    public List<PipeGlance> glances() {
+        return names().stream()
+                .map(name -> new PipeGlance(name.value(), "OPEN", "", 0L, 0L, 0, false))
+                .toList();
     }
 
     public List<PipeName> names() {

@@ -60,7 +60,7 @@ final class HttpFixture implements AutoCloseable {
                 new RelayView(
                         publisher,
                         () -> List.of("csv", "json"),
-                        pipes::names,
+                        pipes::glances,
                         pipes::find,
                         pipes::create,
                         metrics,

@@ -93,7 +93,7 @@ class DurablePipeTest {
         return new TransferLoop(
                 PIPE,
                 () -> PipeStore.open(directory.pipe(PIPE), store, 1 << 20, () -> Instant.EPOCH),
-                new PipeContext(store, delivery, diskWork::add),
+                new PipeContext(store, delivery, diskWork::add, OpenPlaces.unlimited()),
                 commands::add,
                 new RelayMetrics().pipe(PIPE));
     }

@@ -19,6 +19,7 @@ import io.tabletrelay.core.config.StoreConfig;
 import io.tabletrelay.core.delivery.DeadLetters;
 import io.tabletrelay.core.delivery.DeliveryContext;
 import io.tabletrelay.core.delivery.DroppingOldest;
+import io.tabletrelay.core.delivery.LossStreak;
 import io.tabletrelay.core.delivery.Retention;
 import io.tabletrelay.core.delivery.Subscription;
 import io.tabletrelay.core.metrics.PipeMetrics;
@@ -78,7 +79,8 @@ class FailedForceTest {
                 RetentionConfig.ACKED);
         directory = DataDirectory.open(data, () -> Instant.EPOCH, () -> "boot");
         store = PipeStore.open(directory.pipe(PIPE), config, 1 << 20, () -> Instant.EPOCH);
-        appends = new Appends(PIPE, log, this::submit, full(config), config, () -> 0, () -> nowNanos, metrics);
+        appends = new Appends(
+                PIPE, log, this::submit, full(config), config, () -> 0, () -> nowNanos, new PassedSequences(), metrics);
     }
 
     /** Never full: there is a log of its own behind it. */
@@ -87,7 +89,14 @@ class FailedForceTest {
                 new DeliveryContext(DeliveryConfig.DEFAULT, () -> nowNanos, () -> Instant.EPOCH, new Random(1));
         DeadLetters deadLetters = new DeadLetters(store.deadLetterLog());
         Subscription subscription = new Subscription(
-                store.log(), store.settled(), store.attempts(), deadLetters, this::submit, delivery, metrics);
+                store.log(),
+                store.settled(),
+                store.attempts(),
+                deadLetters,
+                this::submit,
+                delivery,
+                new LossStreak(),
+                metrics);
         Retention retention = new Retention(PIPE.value(), store.log(), store.settled(), this::submit, delivery);
         DroppingOldest dropping = new DroppingOldest(
                 PIPE.value(), store.log(), store.settled(), subscription, this::submit, () -> nowNanos, metrics);

@@ -185,7 +185,7 @@ final class LoopRig implements AutoCloseable {
         return new TransferLoop(
                 PIPE,
                 () -> PipeStore.open(of.pipe(PIPE), config, 1 << 20, () -> Instant.EPOCH),
-                new PipeContext(config, delivery, diskWork::add),
+                new PipeContext(config, delivery, diskWork::add, OpenPlaces.unlimited()),
                 commands::add,
                 metrics);
     }

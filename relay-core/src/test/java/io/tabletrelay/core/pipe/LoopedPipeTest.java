@@ -35,7 +35,8 @@ class LoopedPipeTest {
             new PipeContext(
                     StoreConfig.DEFAULT,
                     new DeliveryContext(DeliveryConfig.DEFAULT, () -> 0, () -> Instant.EPOCH, new Random(1)),
-                    neverRun -> {}),
+                    neverRun -> {},
+                    OpenPlaces.unlimited()),
             new RelayMetrics().pipe(new PipeName("p")));
 
     @AfterEach

@@ -218,7 +218,7 @@ class OnDamageTest {
                     opens++;
                     return PipeStore.open(directory.pipe(PIPE), store, 1 << 20, () -> Instant.EPOCH);
                 },
-                new PipeContext(store, delivery, diskWork::add),
+                new PipeContext(store, delivery, diskWork::add, OpenPlaces.unlimited()),
                 commands::add,
                 new RelayMetrics().pipe(PIPE));
     }

@@ -16,6 +16,7 @@ import io.tabletrelay.core.store.folder.DataDirectory;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -24,6 +25,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -40,7 +42,7 @@ class PipeRegistryTest {
         directory = DataDirectory.open(folder.resolve("data"), Clock.systemUTC(), () -> "boot");
         DeliveryContext delivery =
                 new DeliveryContext(DeliveryConfig.DEFAULT, System::nanoTime, Clock.systemUTC(), new Random(1));
-        pipes = new PipeRegistry(directory, StoreConfig.DEFAULT, delivery, 1, metrics);
+        pipes = new PipeRegistry(directory, StoreConfig.DEFAULT, delivery, 1, 100, metrics);
     }
 
     @AfterEach
@@ -56,7 +58,7 @@ class PipeRegistryTest {
 
         assertThat(done(pipes.create(PLANT, V1))).isFalse();
         assertThat(refusal(pipes.create(PLANT, PipeSettings.NONE)).code()).isEqualTo(ErrorCode.PIPE_EXISTS);
-        assertThat(pipes.names()).containsExactly(PLANT);
+        assertThat(pipes.glances()).extracting(PipeGlance::name).containsExactly("plant");
         assertThat(pipes.settings(PLANT)).isEqualTo(V1);
         assertThat(done(pipes.pipe(PLANT).status()).settings()).isEqualTo(V1.values());
     }
@@ -102,6 +104,21 @@ class PipeRegistryTest {
             assertThat(made).as("creations that made %s", name).isEqualTo(isV1 ? 1 : 0);
             assertThat(used.isCompletedExceptionally()).as("use of %s", name).isEqualTo(isV1);
         }
+    }
+
+    @Test
+    void aListOpensNoPipeAndShowsWhatIsKnown() {
+        done(pipes.create(PLANT, PipeSettings.NONE));
+
+        assertThat(pipes.glances())
+                .containsExactly(new PipeGlance("plant", "CLOSED", "", null, null, 0, false))
+                .isEqualTo(pipes.glances());
+
+        done(append(PipeSettings.NONE));
+        Awaitility.await("the list knows the event")
+                .atMost(Duration.ofSeconds(10))
+                .untilAsserted(() -> assertThat(pipes.glances())
+                        .containsExactly(new PipeGlance("plant", "OPEN", "", 1L, 1L, 0, false)));
     }
 
     private CompletionStage<Appended> append(PipeSettings madeFor) {

@@ -92,7 +92,7 @@ class TransferLoopTest {
                     }
                     return PipeStore.open(directory.pipe(PIPE), store, 1 << 20, () -> Instant.EPOCH);
                 },
-                new PipeContext(store, delivery, diskWork::add),
+                new PipeContext(store, delivery, diskWork::add, OpenPlaces.unlimited()),
                 commands::add,
                 new RelayMetrics().pipe(PIPE));
     }

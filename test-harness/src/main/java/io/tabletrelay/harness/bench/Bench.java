@@ -64,6 +64,11 @@ final class Bench implements AutoCloseable {
         return start(variant, "new", null);
     }
 
+    /** A folder of that scenario's own, which is there when it is first used. */
+    Path folder(String scenario) {
+        return data.resolve(scenario);
+    }
+
     private ServerProcess start(Variant variant, String folder, @Nullable Path profile) throws IOException {
         return new ServerProcess(variant, data.resolve(folder), plan.eventBytes(), plan.windowEvents(), profile);
     }

@@ -16,6 +16,7 @@ import java.util.List;
  * @param backlogEvents to drain
  * @param idleConsumers bound at once
  * @param idleTime for which they are watched
+ * @param manyPipes of which few are open
  */
 record BenchPlan(
         int rounds,
@@ -28,7 +29,8 @@ record BenchPlan(
         Duration pacedTime,
         long backlogEvents,
         int idleConsumers,
-        Duration idleTime) {
+        Duration idleTime,
+        int manyPipes) {
     static final BenchPlan FULL = new BenchPlan(
             5,
             2,
@@ -40,7 +42,8 @@ record BenchPlan(
             Duration.ofSeconds(5),
             1_000_000,
             100,
-            Duration.ofSeconds(30));
+            Duration.ofSeconds(30),
+            10_000);
 
     /** For a first look: too short to be believed. */
     static final BenchPlan QUICK = new BenchPlan(
@@ -54,7 +57,8 @@ record BenchPlan(
             Duration.ofSeconds(1),
             200_000,
             100,
-            Duration.ofSeconds(5));
+            Duration.ofSeconds(5),
+            1_000);
 
     /** How many events a paced round has. */
     long pacedEvents(int ratePerSecond) {

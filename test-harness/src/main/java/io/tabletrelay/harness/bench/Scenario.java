@@ -9,7 +9,8 @@ enum Scenario {
     DURABLE,
     LATENCY,
     DRAIN,
-    IDLE;
+    IDLE,
+    SCALE;
 
     /** Measures. */
     interface Measurement {
@@ -32,6 +33,7 @@ enum Scenario {
             case LATENCY -> new Latency();
             case DRAIN -> new Drain();
             case IDLE -> new Idle();
+            case SCALE -> new Scale();
         };
     }
 }

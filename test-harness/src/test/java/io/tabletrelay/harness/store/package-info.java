@@ -1,3 +1,3 @@
-/** A relay whose disk loses what was not forced to it: power cuts on a real file system. */
+/** The store of a relay in a process of its own: on disks that fail it, and with very many pipes. */
 @org.jspecify.annotations.NullMarked
 package io.tabletrelay.harness.store;

@@ -1,6 +1,7 @@
 package io.tabletrelay.core.store.acks;
 
 import io.tabletrelay.core.store.SmallFile;
+import io.tabletrelay.core.store.log.MappedMemory;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -139,6 +140,11 @@ final class SettledFile {
 
     private int indexOf(long block) {
         return SettledFormat.HEADER_BYTES + (int) (block % words) * Long.BYTES;
+    }
+
+    /** Afterwards nobody may touch it. */
+    void close() {
+        MappedMemory.unmap(map);
     }
 
     void force() throws IOException {

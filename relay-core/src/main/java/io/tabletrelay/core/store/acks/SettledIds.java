@@ -295,6 +295,11 @@ public final class SettledIds {
         return new Force();
     }
 
+    /** Gives back the memory. I/O thread; nothing else may be called afterwards, by any thread. */
+    public void close() {
+        namedFile.close();
+    }
+
     private void advance() {
         advance(file.bits(SettledFormat.block(floor + 1)));
     }

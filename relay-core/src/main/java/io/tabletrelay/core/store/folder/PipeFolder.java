@@ -6,6 +6,7 @@ import io.tabletrelay.core.config.PipeSettings;
 import io.tabletrelay.core.store.ForceFailedException;
 import io.tabletrelay.core.store.SmallFile;
 import io.tabletrelay.core.store.StoreException;
+import io.tabletrelay.core.store.log.LogMemory;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -23,6 +24,8 @@ public final class PipeFolder {
 
     private final Path folder;
     private final boolean bootChanged;
+    private final LogMemory events = new LogMemory();
+    private final LogMemory deadLetters = new LogMemory();
     private volatile PipeRecord pipe;
 
     private PipeFolder(Path folder, PipeRecord pipe, boolean bootChanged) {
@@ -190,6 +193,16 @@ public final class PipeFolder {
     /** Folder of the dead letters; created by who uses it first. */
     public Path deadLettersFolder() {
         return folder.resolve("dead-letters");
+    }
+
+    /** What this process knows of the log, open or not. */
+    LogMemory eventsMemory() {
+        return events;
+    }
+
+    /** What this process knows of the log of dead letters. */
+    LogMemory deadLettersMemory() {
+        return deadLetters;
     }
 
     public Path settledFile(String subscription) {

@@ -76,7 +76,8 @@ public final class PipeStore implements AutoCloseable {
         LogOrigin origin =
                 new LogOrigin(folder.epoch(), folder.salt(), folder.firstFreeId(), shownUpTo, folder.bootChanged());
         String pipe = folder.name().value();
-        EventLog log = EventLogs.open(folder.eventsFolder(), pipe, origin, new FolderIdMark(folder), config, clock);
+        EventLog log = EventLogs.open(
+                folder.eventsFolder(), pipe, origin, new FolderIdMark(folder), config, clock, folder.eventsMemory());
         try {
             LogOrigin deadLetters = new LogOrigin(folder.epoch(), folder.salt(), 1, 0, false);
             EventLog deadLetterLog = EventLogs.open(
@@ -85,7 +86,8 @@ public final class PipeStore implements AutoCloseable {
                     deadLetters,
                     IdMark.NONE,
                     config.skippingDamage(),
-                    clock);
+                    clock,
+                    folder.deadLettersMemory());
             if (!settledWereThere && settled.damagedFile() == null && log.firstId() <= log.lastId()) {
                 logger.warn(
                         "settled ids are gone, everything will be delivered again: pipe={}, file={}, events={} to {}",
@@ -147,6 +149,18 @@ public final class PipeStore implements AutoCloseable {
         }
     }
 
+    /**
+     * Closes the files of a pipe that has nothing to do and has had no failure: the next open in this process finds them as they
+     * are, and goes on where the logs end. I/O thread.
+     */
+    public void closeInOrder() {
+        attempts.flush();
+        settled.close();
+        folder.eventsMemory().closeInOrder();
+        folder.deadLettersMemory().closeInOrder();
+    }
+
+    /** Closes the files, also after a failure. */
     @Override
     public void close() {
         try (log;

@@ -65,7 +65,9 @@ final class ChronicleEventLog implements EventLog {
             LogGrowth growth,
             Coverage coverage,
             long lastId,
-            RecoveredLog recovered) {
+            RecoveredLog recovered,
+            @Nullable SegmentWriter writer) {
+        this.writer = writer;
         this.limits = limits;
         this.origin = origin;
         this.idMark = idMark;
@@ -96,13 +98,7 @@ final class ChronicleEventLog implements EventLog {
             Forcing forcing) {
         ChronicleSettings.apply();
         RecoveredLog recovered = new LogRecovery(folder, limits, origin, idMark.value()).recover();
-        DiskSpace space = new DiskSpace(limits, usableBytes);
-        LogGrowth growth = new LogGrowth(limits, space);
-        long lastId = firstIdAfter(recovered, origin, idMark.value()) - 1;
-        Coverage coverage = new Coverage(limits, folder, forcing, recovered, lastId);
-        SegmentStarter starter = new SegmentStarter(folder, limits, coverage, clock, recovered.lastNumber());
-        ChronicleEventLog log =
-                new ChronicleEventLog(limits, origin, idMark, starter, growth, coverage, lastId, recovered);
+        ChronicleEventLog log = of(recovered, null, folder, limits, origin, idMark, clock, usableBytes, forcing);
         if (log.lastId > recovered.lastWrittenId()) {
             LOG.warn(
                     "log may have lost its tail: pipe={}, last={}, shown up to {}; ids go on at {}",
@@ -112,6 +108,24 @@ final class ChronicleEventLog implements EventLog {
                     log.lastId + 1);
         }
         return log;
+    }
+
+    /** A log of which this is known; without a writer its first append starts a segment. */
+    static ChronicleEventLog of(
+            RecoveredLog known,
+            @Nullable SegmentWriter writer,
+            Path folder,
+            LogLimits limits,
+            LogOrigin origin,
+            IdMark idMark,
+            InstantSource clock,
+            LongSupplier usableBytes,
+            Forcing forcing) {
+        LogGrowth growth = new LogGrowth(limits, new DiskSpace(limits, usableBytes));
+        long lastId = firstIdAfter(known, origin, idMark.value()) - 1;
+        Coverage coverage = new Coverage(limits, folder, forcing, known, lastId);
+        SegmentStarter starter = new SegmentStarter(folder, limits, coverage, clock, known.lastNumber());
+        return new ChronicleEventLog(limits, origin, idMark, starter, growth, coverage, lastId, known, writer);
     }
 
     @Override
@@ -438,6 +452,30 @@ final class ChronicleEventLog implements EventLog {
                     newest().folder().path(),
                     e);
         }
+    }
+
+    /** Closes the files of a log that has nothing to do; returns what the next open can go on from, null if it must recover. */
+    @Nullable
+    ClosedLog closeInOrder() {
+        SegmentWriter open = writer;
+        if (failure != null || damaged || durableId() < lastId) {
+            close();
+            return null;
+        }
+        writer = null;
+        SegmentWriter.End end = open == null ? null : open.closeInOrder();
+        close();
+        RecoveredLog known = new RecoveredLog(
+                segments,
+                starter.lastNumber(),
+                lastValidId,
+                lastId,
+                voidIds - (lastId - lastValidId),
+                false,
+                coverage.forcedId(lastValidId),
+                List.of(),
+                producers);
+        return new ClosedLog(known, end);
     }
 
     /** The segment that has this id; ask only for ids that {@link #skipVoid} gave. */

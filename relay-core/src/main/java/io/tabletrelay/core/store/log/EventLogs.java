@@ -7,6 +7,7 @@ import io.tabletrelay.core.store.StoreException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.InstantSource;
+import java.util.function.LongSupplier;
 import net.openhft.chronicle.core.io.BackgroundResourceReleaser;
 
 /**
@@ -30,19 +31,29 @@ public final class EventLogs {
      * Opens the log in that folder, which need not be there. Nothing is written before the first event. I/O thread.
      *
      * @param pipe the log's name in messages
+     * @param memory what this process knows of the log
      * @throws StoreException if the folder cannot be read at all, or not now; damaged segments do not keep a log from opening
      */
     public static EventLog open(
-            Path folder, String pipe, LogOrigin origin, IdMark idMark, StoreConfig config, InstantSource clock) {
+            Path folder,
+            String pipe,
+            LogOrigin origin,
+            IdMark idMark,
+            StoreConfig config,
+            InstantSource clock,
+            LogMemory memory) {
         try {
-            return ChronicleEventLog.open(
-                    folder,
-                    new LogLimits(pipe, config),
-                    origin,
-                    idMark,
-                    clock,
-                    DiskSpace.usableBytesOf(folder),
-                    Forcing.DISK);
+            LogLimits limits = new LogLimits(pipe, config);
+            LongSupplier usableBytes = DiskSpace.usableBytesOf(folder);
+            ClosedLog closed = memory.take();
+            ChronicleEventLog log = closed == null
+                    ? null
+                    : LogResumption.resume(closed, folder, limits, origin, idMark, clock, usableBytes, Forcing.DISK);
+            if (log == null) {
+                log = ChronicleEventLog.open(folder, limits, origin, idMark, clock, usableBytes, Forcing.DISK);
+            }
+            memory.opened(log);
+            return log;
         } catch (UncheckedIOException | OutOfMemoryError e) {
             throw new StoreException(
                     ErrorCode.PIPE_FAILED,

@@ -38,4 +38,9 @@ record RecoveredLog(
                 List.of(),
                 new ProducerTable());
     }
+
+    RecoveredLog with(SegmentList others) {
+        return new RecoveredLog(
+                others, lastNumber, lastValidId, lastWrittenId, voidIds, idsUncertain, forcedId, uncovered, producers);
+    }
 }

@@ -32,6 +32,16 @@ record SegmentList(List<Segment> segments) {
         return count;
     }
 
+    /** The same with another one in the newest's place. */
+    SegmentList withNewest(Segment newest) {
+        return new SegmentList(segments.subList(0, segments.size() - 1)).with(newest);
+    }
+
+    /** Ask only if there is one. */
+    Segment newest() {
+        return segments.get(segments.size() - 1);
+    }
+
     /** The first id from {@code id} on that a segment has, or {@code none}. */
     long skipVoid(long id, long none) {
         for (int i = firstEndingAtOrBehind(id); i < segments.size(); i++) {
@@ -60,11 +70,6 @@ record SegmentList(List<Segment> segments) {
             ids += segment.lastId() - Math.max(segment.firstId() - 1, id);
         }
         return ids;
-    }
-
-    /** The one that is appended to, or was; ask only a list that is not empty. */
-    Segment newest() {
-        return segments.get(segments.size() - 1);
     }
 
     long diskBytes() {

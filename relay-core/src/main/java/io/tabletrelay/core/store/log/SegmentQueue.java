@@ -10,8 +10,8 @@ import net.openhft.chronicle.queue.impl.single.SingleChronicleQueueBuilder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One segment's Chronicle queue: open while somebody uses it. It is written only by the open log that created it, and
- * opened read-only ever after.
+ * One segment's Chronicle queue: open while somebody uses it. It is written by the open log that created it, and in the same
+ * process by one that goes on from its orderly close; it is opened read-only ever after.
  *
  * <p>Threading: thread-safe, by its monitor and a volatile field; the appender and tailers that it makes are not.
  */
@@ -41,6 +41,11 @@ final class SegmentQueue {
 
     /** A queue that is not there yet, to be written until it is first closed. */
     static SegmentQueue toBeBorn(SegmentFolder folder, LogLimits limits) {
+        return new SegmentQueue(folder, limits, true);
+    }
+
+    /** A queue that this process closed in order, to be written again until it is next closed. */
+    static SegmentQueue toBeContinued(SegmentFolder folder, LogLimits limits) {
         return new SegmentQueue(folder, limits, true);
     }
 

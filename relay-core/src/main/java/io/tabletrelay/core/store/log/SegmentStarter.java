@@ -40,6 +40,10 @@ final class SegmentStarter {
         return clock.millis();
     }
 
+    int lastNumber() {
+        return lastNumber;
+    }
+
     /** Throws StoreException, and leaves nothing behind, if there cannot be such a segment. */
     Started start(SegmentHeader header, long recordBytes, int count, LogGrowth growth, long logBytes) {
         int headerBytes = header.toBytes().limit();

@@ -9,6 +9,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
+import java.nio.file.attribute.FileTime;
 import java.util.Objects;
 import net.openhft.chronicle.bytes.Bytes;
 import net.openhft.chronicle.queue.ExcerptAppender;
@@ -53,6 +54,35 @@ final class SegmentWriter implements AutoCloseable {
     private volatile long positionBytes;
     private volatile long reservedBytes;
 
+    /**
+     * Where a writer stood that was closed in order.
+     *
+     * <p>Threading: immutable.
+     *
+     * @param modified when the file was last written to
+     */
+    record End(
+            long records,
+            long lastPosition,
+            long positionBytes,
+            long reservedBytes,
+            long fileBytes,
+            FileTime modified) {
+        /** Throws IOException if the segment's file was changed since, or is gone. */
+        private void check(SegmentFolder folder) throws IOException {
+            Path file = folder.file();
+            if (file == null
+                    || Files.size(file) != fileBytes
+                    || !Files.getLastModifiedTime(file).equals(modified)) {
+                throw changed(folder);
+            }
+        }
+
+        private static IOException changed(SegmentFolder folder) {
+            return new IOException("file was changed while it was closed: segment=" + folder.path());
+        }
+    }
+
     private SegmentWriter(
             SegmentFolder folder,
             SegmentQueue source,
@@ -76,19 +106,42 @@ final class SegmentWriter implements AutoCloseable {
     static SegmentWriter create(SegmentFolder folder, SegmentQueue source, LogLimits limits) throws IOException {
         SingleChronicleQueue queue = source.acquire();
         try {
-            SingleChronicleQueueStore store = queue.storeForCycle(folder.number(), queue.epoch(), true, null);
-            Path file = store.file().toPath();
-            ExcerptAppender appender = queue.createAppender();
-            appender.singleThreadedCheckDisabled(true);
-            FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE);
-            SegmentWriter writer =
-                    new SegmentWriter(folder, source, queue, store, appender, channel, fileKey(file), limits);
+            SegmentWriter writer = openWriter(folder, source, queue, limits);
             writer.allocateBirthPages();
             return writer;
         } catch (Throwable e) {
             source.close();
             throw e;
         }
+    }
+
+    /**
+     * Goes on where this process closed the segment in order. Throws IOException if the file is not as it was then, which is
+     * looked at before Chronicle opens it.
+     */
+    static SegmentWriter resume(SegmentFolder folder, SegmentQueue source, LogLimits limits, End end)
+            throws IOException {
+        end.check(folder);
+        SingleChronicleQueue queue = source.acquire();
+        try {
+            SegmentWriter writer = openWriter(folder, source, queue, limits);
+            writer.goOnFrom(end);
+            return writer;
+        } catch (Throwable e) {
+            source.close();
+            throw e;
+        }
+    }
+
+    private static SegmentWriter openWriter(
+            SegmentFolder folder, SegmentQueue source, SingleChronicleQueue queue, LogLimits limits)
+            throws IOException {
+        SingleChronicleQueueStore store = queue.storeForCycle(folder.number(), queue.epoch(), true, null);
+        Path file = store.file().toPath();
+        ExcerptAppender appender = queue.createAppender();
+        appender.singleThreadedCheckDisabled(true);
+        FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE);
+        return new SegmentWriter(folder, source, queue, store, appender, channel, fileKey(file), limits);
     }
 
     /** At most this many bytes of the file will be used when records of that size are added. */
@@ -186,6 +239,26 @@ final class SegmentWriter implements AutoCloseable {
         return store.writePosition();
     }
 
+    /** Closes it; returns where it stood, or null if that cannot be told. */
+    @Nullable
+    End closeInOrder() {
+        close();
+        try {
+            Path file = folder.file();
+            return file == null
+                    ? null
+                    : new End(
+                            records,
+                            lastPosition,
+                            positionBytes,
+                            reservedBytes,
+                            Files.size(file),
+                            Files.getLastModifiedTime(file));
+        } catch (IOException e) {
+            return null;
+        }
+    }
+
     @Override
     public void close() {
         try {
@@ -210,6 +283,17 @@ final class SegmentWriter implements AutoCloseable {
         lastPosition = store.writePosition();
         reservedBytes = end;
         fileBytes = channel.size();
+    }
+
+    private void goOnFrom(End end) throws IOException {
+        records = end.records();
+        lastPosition = end.lastPosition();
+        positionBytes = end.positionBytes();
+        reservedBytes = end.reservedBytes();
+        fileBytes = channel.size();
+        if (store.writePosition() != lastPosition || fileBytes != end.fileBytes()) {
+            throw End.changed(folder);
+        }
     }
 
     private static long pageAligned(long bytes) {
