@@ -84,6 +84,11 @@ final class LogRecovery {
         SegmentScan end = scan(newest, open, producers);
         long lastValidId = end.endIsKnown() ? end.lastValidId() : Math.max(end.lastValidId(), idMark);
         open.appendedUpTo(lastValidId);
+        if (header != null
+                && lastValidId < newest.folder().firstId()) { // the next segment takes its place, and its void ids
+            voidIds -= lastValidId - header.lastValidId();
+            lastValidId = header.lastValidId();
+        }
         open.grownTo(Math.max(end.bytes(), newest.diskBytes()));
         segments.add(open);
         long forcedId = header == null ? 0 : header.forcedId();
@@ -91,7 +96,7 @@ final class LogRecovery {
                 new SegmentList(segments),
                 lastNumber,
                 lastValidId,
-                Math.max(lastValidId, end.lastWrittenId()),
+                Math.max(open.lastId(), end.lastWrittenId()),
                 voidIds,
                 !end.endIsKnown() || !newest.covered().whole(),
                 forcedId,
