@@ -133,7 +133,6 @@ final class Appends {
             // a failure shows again, and is answered, when an append needs the room
             diskTasks.submit(log::allocateAhead, failure -> allocating = false);
         }
-        checkFiles();
         if (appendedEvents > 0) {
             metrics.appended(appendedEvents, appendedBytes);
             appendedEvents = 0;
@@ -260,8 +259,8 @@ final class Appends {
         return refused;
     }
 
-    /** At most once a second, while events are appended. */
-    private void checkFiles() {
+    /** Looks whether its files are there, at most once a second, while events are appended; call once a turn. */
+    void checkFiles() {
         long now = nanoTime.getAsLong();
         if (checking || checkedAtId == log.lastId() || (checkedAtId >= 0 && now - checkedAtNanos < CHECK_NANOS)) {
             return;

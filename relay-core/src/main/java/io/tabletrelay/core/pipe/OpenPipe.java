@@ -85,6 +85,7 @@ final class OpenPipe {
         work += foundIsDurable() ? subscription.deliver(deliveryBytes) : 0;
         work += subscription.upkeep() ? 1 : 0;
         retention.turn();
+        appends.checkFiles();
         flush.turn();
         return work;
     }

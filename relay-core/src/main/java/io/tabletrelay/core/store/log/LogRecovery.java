@@ -95,6 +95,7 @@ final class LogRecovery {
         open.grownTo(Math.max(end.bytes(), newest.diskBytes()));
         segments.add(open);
         long forcedId = header == null ? 0 : header.forcedId();
+        // without an event the next segment takes its place, and its void ids
         long voidAtEnd = header == null || lastValidId >= open.firstId() ? 0 : lastValidId - header.lastValidId();
         return new RecoveredLog(
                 new SegmentList(segments),

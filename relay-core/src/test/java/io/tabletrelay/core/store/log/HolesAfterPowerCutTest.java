@@ -67,6 +67,25 @@ class HolesAfterPowerCutTest {
         }
     }
 
+    @Test
+    void idsThatAreVoidStayVoidThoughTheSegmentBehindThemGotNoEventBeforeTheNextStop() {
+        try (TestLog log = new TestLog(folder.resolve("events"))) {
+            log.append("1");
+            log.reopen(0, true);
+            log.log.makeRoomFor(TestLog.group(null, "2"));
+            long voidIds = log.log.voidIds();
+            assertThat(voidIds).isPositive();
+
+            log.reopen();
+            long next = log.append("2");
+            log.reopen();
+
+            assertThat(log.readAll().damaged()).isEmpty();
+            assertThat(log.log.voidIds()).isEqualTo(voidIds);
+            assertThat(log.log.skipVoid(2)).isEqualTo(next);
+        }
+    }
+
     /** What was written from the 20th event on is as it was before, for three pages, and so is Chronicle's header, which knows the end. */
     private TestLog written() throws IOException {
         TestLog log = new TestLog(folder.resolve("events"));
