@@ -26,6 +26,8 @@ final class MemoryLog implements EventLog {
     private long last;
     boolean full;
     boolean cold;
+    /** What lies above is not forced to disk yet. */
+    long forcedUpTo = Long.MAX_VALUE;
 
     void append(String... texts) {
         for (String text : texts) {
@@ -65,7 +67,7 @@ final class MemoryLog implements EventLog {
 
     @Override
     public long durableId() {
-        return last;
+        return Math.min(last, forcedUpTo);
     }
 
     @Override
@@ -169,7 +171,7 @@ final class MemoryLog implements EventLog {
                 return Step.OPENING;
             }
             id = skipVoid(next);
-            if (id > last) {
+            if (id > durableId()) {
                 next = id;
                 return Step.END;
             }
