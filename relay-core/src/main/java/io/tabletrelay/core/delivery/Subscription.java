@@ -338,7 +338,7 @@ public final class Subscription implements AutoCloseable {
 
     private boolean giveUp(long id, int failures, String reason) {
         EventTailer.Step step = givingUp.isFull() ? EventTailer.Step.OPENING : redeliveries.read(id);
-        if (step == EventTailer.Step.OPENING) {
+        if (step == EventTailer.Step.OPENING || step == EventTailer.Step.END) {
             return false;
         }
         schedule.remove(id);
@@ -369,7 +369,7 @@ public final class Subscription implements AutoCloseable {
                 return credit() > 0 ? newEvents.next() : null;
             }
             EventTailer.Step step = redeliveries.read(again);
-            if (step == EventTailer.Step.OPENING) {
+            if (step == EventTailer.Step.OPENING || step == EventTailer.Step.END) { // END: not forced to disk yet
                 return null;
             }
             schedule.remove(again);

@@ -27,6 +27,8 @@ final class MemoryLog implements EventLog {
     private long last;
     boolean full;
     boolean cold;
+    /** What lies above is not forced to disk yet. */
+    long forcedUpTo = Long.MAX_VALUE;
 
     void append(String... texts) {
         for (String text : texts) {
@@ -66,7 +68,7 @@ final class MemoryLog implements EventLog {
 
     @Override
     public long durableId() {
-        return last;
+        return Math.min(last, forcedUpTo);
     }
 
     @Override
@@ -183,7 +185,7 @@ final class MemoryLog implements EventLog {
                 return Step.OPENING;
             }
             id = skipVoid(next);
-            if (id > last) {
+            if (id > durableId()) {
                 next = id;
                 return Step.END;
             }

@@ -122,6 +122,25 @@ class SubscriptionTest {
     }
 
     @Test
+    void anEventThatFailedBeforeARestartWaitsForItsForceAndIsNotGivenUp() {
+        appendNumbers(1, 10);
+        bind();
+        turn();
+        assertThat(subscription.nack(consumer, 9)).isTrue();
+        log.forcedUpTo = 0;
+        restart();
+        nowNanos += Duration.ofMinutes(2).toNanos();
+        bind();
+        turn();
+        assertThat(sink.ids).isEmpty();
+        log.forcedUpTo = 10;
+        turn();
+
+        assertThat(sink.ids).containsExactlyInAnyOrder(1L, 2L, 3L, 4L, 5L, 6L, 7L, 8L, 9L, 10L);
+        assertThat(deadLetterLog.lastId()).isZero();
+    }
+
+    @Test
     void anAttemptThatThePowerCutLeftWithoutItsDeliveryComesInItsOrder() throws IOException {
         Path ring = folder.resolve("default.settled");
         byte[] onDisk = Files.readAllBytes(ring);
