@@ -196,6 +196,8 @@ class DurablePipeTest {
 
     @Test
     void theNextForceWaitsForThoseWhoWereJustAnsweredButNoLongerThanTheInterval() {
+        append("first of this run, after which its file is looked at once");
+        settle();
         for (int i = 0; i < 10; i++) {
             append("a");
         }
