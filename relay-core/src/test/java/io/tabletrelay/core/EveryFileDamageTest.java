@@ -82,7 +82,7 @@ class EveryFileDamageTest {
     void aFlippedBitIsNamedOrHarmless() throws IOException {
         for (Path file : files()) {
             long used = Math.min(Files.size(file), 24_000);
-            for (long at = 0; at < used; at += step(used, 12)) {
+            for (long at = 0; at < used; at += step(used, 8)) {
                 long position = at;
                 damage(file, "bit at " + at, copy -> flip(copy, position));
             }
@@ -93,7 +93,7 @@ class EveryFileDamageTest {
     void aFileThatWasCutIsNamedOrHarmless() throws IOException {
         for (Path file : files()) {
             long used = Math.min(Files.size(file), 24_000);
-            for (long length = 0; length < used; length += step(used, 6)) {
+            for (long length = 0; length < used; length += step(used, 4)) {
                 long kept = length;
                 damage(file, "cut to " + length, copy -> cut(copy, kept));
             }
@@ -131,7 +131,7 @@ class EveryFileDamageTest {
                 State state = State.of(store);
                 assertThat(whole.events()).as(what).containsAllEntriesOf(state.events());
                 assertThat(whole.settled()).as(what).containsAll(state.settled());
-                if (!isNamed && !mayBeGone(file, damaged)) {
+                if (!isNamed && !mayBeGone(file)) {
                     assertThat(state).as("%s is not named", what).isEqualTo(whole);
                 }
                 assertThat(TestData.append(store, "next", null)).as(what).isGreaterThan(EVENTS);
@@ -144,11 +144,9 @@ class EveryFileDamageTest {
         deleteTree(copy.path());
     }
 
-    /** Of these a relay cannot tell a file that is gone, or an end that is, from one that was never there. */
-    private static boolean mayBeGone(Path file, Path damaged) {
-        String name = String.valueOf(file.getFileName());
-        boolean isLastLog = name.endsWith(".cq4") && file.toString().contains("dead-letters");
-        return name.endsWith(".attempts") || (!Files.exists(damaged) && name.endsWith(".settled")) || isLastLog;
+    /** A journal of attempts need not be there, and a kill may cut its end. */
+    private static boolean mayBeGone(Path file) {
+        return file.toString().endsWith(".attempts");
     }
 
     private static DataReport check(TestData of) throws IOException {

@@ -57,6 +57,10 @@ final class PipeCheck {
         int attempts = attempts(folder.attemptsFile(SUBSCRIPTION));
         LogCheck.Result events = events(folder, settled);
         LogCheck.Result deadLetters = deadLetters(folder);
+        Path settledFile = folder.settledFile(SUBSCRIPTION);
+        if (events != null && events.segments() > 0 && !Files.exists(settledFile)) {
+            damaged(settledFile, "it is gone: all events will come again");
+        }
         if (events != null && pipe.problem().isEmpty() && events.lastId() > folder.idMark()) {
             damaged(
                     folder.path().resolve("pipe.json"),

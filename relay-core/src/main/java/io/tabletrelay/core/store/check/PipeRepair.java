@@ -67,7 +67,10 @@ final class PipeRepair {
             Files.createDirectories(target);
         }
         repairPipeFile();
-        repairSettled(from.settledFile(SUBSCRIPTION));
+        if (Files.exists(from.settledFile(SUBSCRIPTION))
+                || Objects.requireNonNull(found.events()).segments() > 0) {
+            repairSettled(from.settledFile(SUBSCRIPTION));
+        }
         repairAttempts(from.attemptsFile(SUBSCRIPTION));
         LogOrigin events = new LogOrigin(from.epoch(), from.salt(), from.firstFreeId(), shownUpTo(), false);
         repairLog(from.eventsFolder(), events, idMark(), Objects.requireNonNull(found.events()));
@@ -95,12 +98,12 @@ final class PipeRepair {
     }
 
     private void repairSettled(Path file) throws IOException {
-        if (!Files.exists(file)) {
-            return;
-        }
-        SettledIds settled = SettledIds.look(file);
+        SettledIds settled = Files.exists(file) ? SettledIds.look(file) : null;
         if (settled == null) {
-            say(file, "left out; settled events come again");
+            say(file, "begun anew; settled events come again");
+            if (!dryRun) {
+                SettledIds.open(target.resolve(pipe.path().relativize(file)), 1, 0, SettledIds.DEFAULT_MAX_SPREAD_IDS);
+            }
             return;
         }
         if (settled.damagedWords() > 0) {
