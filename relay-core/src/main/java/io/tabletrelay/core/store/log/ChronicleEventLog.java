@@ -103,7 +103,7 @@ final class ChronicleEventLog implements EventLog {
             LOG.warn(
                     "log may have lost its tail: pipe={}, last={}, shown up to {}; ids go on at {}",
                     limits.pipe(),
-                    recovered.lastWrittenId(),
+                    recovered.lastValidId(),
                     origin.atLeastId(),
                     log.lastId + 1);
         }
