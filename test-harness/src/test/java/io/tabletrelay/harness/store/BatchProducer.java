@@ -101,8 +101,12 @@ final class BatchProducer {
 
     private boolean published(RelayHttp http) throws InterruptedException {
         try {
-            confirmed(http.publish(pipe, "json", Map.of(), body(), new ProducerSequence(name, sequence)));
-            return true;
+            RelayHttp.Stored stored =
+                    http.publish(pipe, "json", Map.of(), body(), new ProducerSequence(name, sequence));
+            if (!powerIsGoing) { // a machine without power confirms nothing, whatever this one goes on to say
+                confirmed(stored);
+                return true;
+            }
         } catch (RefusedException refused) {
             if (!refused.retryable() && !powerIsGoing) {
                 failure = "refused: pipe=" + pipe + ", producer=" + name + ", sequence=" + sequence + ", reason="

@@ -47,7 +47,7 @@ final class FloorWatch {
     private void ask(PowerPipe pipe) throws InterruptedException {
         try {
             long floor = http.pipe(pipe.name()).path("durableFloor").asLong();
-            if (floor > 0) {
+            if (floor > 0 && pipe.hasPower()) {
                 pipe.history().settledForGood(floor);
                 seen.incrementAndGet();
             }

@@ -41,6 +41,7 @@ final class PowerPipe {
     private long provenUpTo;
     private long lostEvents;
     private boolean isMade;
+    private volatile boolean hasPower;
     private int judged;
     private @Nullable TestConsumer consumer;
     private @Nullable WideConsumer wideConsumer;
@@ -102,6 +103,7 @@ final class PowerPipe {
                 producers.add(new BatchProducer(name, name + "-" + run + "-" + i, history, load));
             }
         }
+        hasPower = true;
         startConsumer(wsPort, windowEvents, random);
         producers.forEach(producer -> producer.start(http));
     }
@@ -115,7 +117,13 @@ final class PowerPipe {
         }
     }
 
+    /** False once its machine counts as dead, though it may go on for a moment. */
+    boolean hasPower() {
+        return hasPower;
+    }
+
     void powerIsGoing() {
+        hasPower = false;
         history.powerIsGoing();
         producers.forEach(BatchProducer::powerIsGoing);
     }

@@ -339,11 +339,11 @@ final class ChronicleEventLog implements EventLog {
                 ? sizes.of(group).largestRecordBytes()
                 : RecordFormat.eventBytes(group.payloads().get(member - 1), group.sequence());
         if (size <= recordBuffer.capacity()) {
-            RecordFormat.writeEvent(recordBuffer, id, member, group, checksum);
+            RecordFormat.writeEvent(recordBuffer, id, member, group, coverage.knownId(), checksum);
             open.append(recordBytes, size);
         } else {
             ThreadBuffer large = ThreadBuffer.take(size, limits.maxRecordBytes());
-            RecordFormat.writeEvent(large.bytes(), id, member, group, checksum);
+            RecordFormat.writeEvent(large.bytes(), id, member, group, coverage.knownId(), checksum);
             open.append(large.chronicleBytes(), size);
         }
     }

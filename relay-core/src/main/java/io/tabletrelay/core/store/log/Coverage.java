@@ -56,6 +56,11 @@ final class Coverage {
         return coveredId;
     }
 
+    /** What a record says that is written now; 0: nothing. */
+    long knownId() {
+        return atDisk ? coveredId : 0;
+    }
+
     /** What a segment's header says that is born behind {@code lastValidId}, when everything was covered. */
     long forcedId(long lastValidId) {
         return atDisk ? lastValidId : forcedAtOpenId;

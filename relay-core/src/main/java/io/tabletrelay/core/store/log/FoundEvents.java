@@ -42,7 +42,8 @@ final class FoundEvents {
             more = id >= 0;
             if (more) {
                 found.add(id, search.foundPosition());
-                more = !found.isComplete() && !(id == lastId && search.atEnd());
+                more = !found.isComplete(); // the last id may be a copy: nothing but the file's end says that there
+                // is no more
             }
         }
         if (!more || found.size < 2) {

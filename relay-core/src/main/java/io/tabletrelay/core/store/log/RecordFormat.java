@@ -16,7 +16,8 @@ import org.jspecify.annotations.Nullable;
  *  0 version u8 | 1 kind u8 | 2 producer name length u16 | 4 CRC32C i32 over the log's salt, i64, and all other bytes
  *  8 id i64 | 16 number in its group from 1, i32 | 20 group size i32 | 24 appended at, ms, i64
  * 32 producer sequence i64, 0: none | 40 content type length u16 | 42 header count u16 | 44 headers length i32
- * 48 producer name | content type | headers: key length u16, key, value length u16, value | payload to the end
+ * 48 covered i64: ids up to this one were on disk when this one was written; 0: not known
+ * 56 producer name | content type | headers: key length u16, key, value length u16, value | payload to the end
  * </pre>
  *
  * <p>Threading: immutable.
@@ -31,7 +32,7 @@ final class RecordFormat {
 
     static final int CRC_OFFSET = 4;
     static final int ID_OFFSET = 8;
-    static final int EVENT_PREFIX_BYTES = 48;
+    static final int EVENT_PREFIX_BYTES = 56;
     static final int MAX_CONTENT_TYPE_BYTES = 255;
     static final int MAX_HEADERS_BYTES = 16 << 10;
     static final int MAX_ENVELOPE_BYTES =
@@ -66,7 +67,8 @@ final class RecordFormat {
     }
 
     /** Writes the record from the buffer's start and leaves it from position 0 to limit. */
-    static void writeEvent(ByteBuffer target, long id, int member, EventGroup group, RecordChecksum checksum) {
+    static void writeEvent(
+            ByteBuffer target, long id, int member, EventGroup group, long coveredId, RecordChecksum checksum) {
         Payload payload = group.payloads().get(member - 1);
         ProducerSequence sequence = group.sequence();
         byte[] producer = sequence == null ? new byte[0] : utf8(sequence.producer());
@@ -77,7 +79,10 @@ final class RecordFormat {
         target.putLong(sequence == null ? 0 : sequence.sequence());
         target.putShort((short) contentType.length)
                 .putShort((short) payload.headers().size());
-        target.putInt(headersBytes(payload.headers())).put(producer).put(contentType);
+        target.putInt(headersBytes(payload.headers()))
+                .putLong(coveredId)
+                .put(producer)
+                .put(contentType);
         payload.headers().forEach((key, value) -> putField(putField(target, key), value));
         target.put(payload.bytes().duplicate());
         seal(target, checksum);

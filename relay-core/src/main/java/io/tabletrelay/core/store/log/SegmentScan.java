@@ -53,7 +53,10 @@ final class SegmentScan {
         WRITTEN,
         /** A power cut took any pages of what was confirmed: what stands behind them is part of the log. */
         SCATTERED,
-        /** A power cut took what had not been forced, and so not confirmed: a group of which the end is missing is void. */
+        /**
+         * A power cut took any pages of what had not been forced, and so not confirmed: the log ends where the first of these is
+         * missing. Each record says up to which id all was forced before it.
+         */
         UNFORCED
     }
 
@@ -69,8 +72,10 @@ final class SegmentScan {
             long notedId = segment.folder().endedAt();
             endIsKnown = notedId > 0 || (knownRecords > 0 && knownId <= mostId);
             lastWrittenId = Math.max(lastWrittenId, Math.max(notedId, knownId <= mostId ? knownId : 0));
-            while ((lastReadId < lastWrittenId || tail == Tail.SCATTERED || !search.atEnd())
-                    && search.find(lastReadId + 1, Long.MAX_VALUE) > 0) {
+            long forcedId = tail == Tail.UNFORCED ? forcedId(file) : Long.MAX_VALUE;
+            while ((lastReadId < lastWrittenId || tail != Tail.WRITTEN || !search.atEnd())
+                    && search.find(lastReadId + 1, Long.MAX_VALUE) > 0
+                    && (record.id() == lastReadId + 1 || lastReadId < forcedId)) {
                 take();
             }
             endIsKnown |= knownRecords > 0 && knownId == lastReadId; // the mark is an older one
@@ -84,6 +89,17 @@ final class SegmentScan {
         boolean endsInGroup = lastReadId == lastWrittenId;
         long lastWholeId = lastWrittenId - (endsInGroup ? openGroupEvents : 0);
         lastValidId = Math.max(segment.firstId() - 1, Math.min(countsUpToId, lastWholeId));
+    }
+
+    /** Ids up to this one were forced, as what can be read of the records behind them says. */
+    private long forcedId(Path file) throws IOException {
+        try (SegmentSearch search = new SegmentSearch(file, record)) {
+            long forcedId = 0;
+            while (search.find(segment.firstId(), Long.MAX_VALUE) > 0) {
+                forcedId = Math.max(forcedId, record.coveredId());
+            }
+            return forcedId;
+        }
     }
 
     /** Highest id that has an event, or had one that is damaged now. */

@@ -100,6 +100,11 @@ final class StoredRecord {
         return bytes.getLong(32);
     }
 
+    /** Ids up to this one were on disk when the record was written; 0: not known. */
+    long coveredId() {
+        return bytes.getLong(48);
+    }
+
     String producer() {
         return text(RecordFormat.EVENT_PREFIX_BYTES, producerBytes());
     }

@@ -86,7 +86,7 @@ class ChronicleEventTailerTest {
     void anEventHiddenInAnothersPayloadIsNeverTakenForOne() throws IOException {
         ByteBuffer forged = ByteBuffer.allocateDirect(200);
         EventGroup group = TestLog.group(null, "never published");
-        RecordFormat.writeEvent(forged, 3, 1, group, new RecordChecksum(TestLog.SALT + 1));
+        RecordFormat.writeEvent(forged, 3, 1, group, 0, new RecordChecksum(TestLog.SALT + 1));
         ByteBuffer carrier = ByteBuffer.allocate(1000);
         for (int at = 0; at + Integer.BYTES + forged.limit() <= carrier.capacity(); at += 101) {
             carrier.order(ByteOrder.LITTLE_ENDIAN).putInt(at, forged.limit());

@@ -3,11 +3,14 @@ package io.tabletrelay.core.store.log;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.tabletrelay.api.Durability;
+import io.tabletrelay.api.ProducerSequence;
 import io.tabletrelay.core.config.StoreConfig;
 import io.tabletrelay.core.store.IdRange;
 import java.io.IOException;
 import java.io.RandomAccessFile;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -34,9 +37,48 @@ class HolesAfterPowerCutTest {
     }
 
     @Test
-    void atDiskAGroupWhoseEndIsGoneIsVoidThoughTheHeaderCountsIt() throws IOException {
+    void atDiskTheLogEndsAtTheFirstHoleOfWhatWasNotForcedAndNoSequenceBehindItCounts() throws IOException {
+        try (TestLog log = new TestLog(folder.resolve("events"), atDisk())) {
+            log.append("1" + PAD);
+            log.log.force();
+            for (int sequence = 1; sequence <= 9; sequence++) {
+                log.append(TestLog.group(new ProducerSequence("producer", sequence), sequence + PAD));
+            }
+            tearOut(log, 4, 2 * PAD.length());
+
+            log.log = log.open(0, true);
+            log.log.force();
+
+            TestLog.Read read = log.readAll();
+            assertThat(read.damaged()).isEmpty();
+            assertThat(read.events()).containsOnlyKeys(1L, 2L, 3L);
+            assertThat(log.log.lastSequence("producer")).isEqualTo(2);
+            assertThat(log.append("next")).isGreaterThan(10);
+        }
+    }
+
+    @Test
+    void atDiskAHoleInWhatWasForcedIsDamageAndWhatIsBehindItIsThere() throws IOException {
+        try (TestLog log = new TestLog(folder.resolve("events"), atDisk())) {
+            for (int id = 1; id <= 8; id++) {
+                log.append(id + PAD);
+            }
+            log.log.force();
+            log.append("9" + PAD);
+            tearOut(log, 4, 2 * PAD.length());
+
+            log.log = log.open(0, true);
+            log.log.force();
+
+            TestLog.Read read = log.readAll();
+            assertThat(read.damaged()).containsExactly(new IdRange(4, 5));
+            assertThat(read.events()).containsOnlyKeys(1L, 2L, 3L, 6L, 7L, 8L, 9L);
+        }
+    }
+
+    private static StoreConfig atDisk() {
         StoreConfig small = TestLog.SMALL;
-        StoreConfig forced = new StoreConfig(
+        return new StoreConfig(
                 small.segmentBytes(),
                 small.maxEventBytes(),
                 0,
@@ -47,7 +89,26 @@ class HolesAfterPowerCutTest {
                 small.whenFull(),
                 small.onDamage(),
                 small.retention());
-        try (TestLog log = new TestLog(folder.resolve("events"), forced)) {
+    }
+
+    /** Closes the log as a cut would, and so many bytes from that event on are as they were before it. */
+    private static void tearOut(TestLog log, long id, int bytes) throws IOException {
+        Path file = log.files().get(0);
+        log.log.close();
+        for (String note : List.of("covered", "ended")) {
+            Files.deleteIfExists(file.resolveSibling(note));
+        }
+        try (SegmentSearch search = new SegmentSearch(file, new StoredRecord(1 << 20, TestLog.SALT));
+                RandomAccessFile after = new RandomAccessFile(file.toFile(), "rw")) {
+            assertThat(search.find(id, id)).isEqualTo(id);
+            after.seek(search.foundPosition());
+            after.write(new byte[bytes]);
+        }
+    }
+
+    @Test
+    void atDiskAGroupWhoseEndIsGoneIsVoidThoughTheHeaderCountsIt() throws IOException {
+        try (TestLog log = new TestLog(folder.resolve("events"), atDisk())) {
             log.append("1");
             log.append("2", "3", "4" + PAD, "5" + PAD);
             Path file = log.files().get(0);

@@ -168,7 +168,7 @@ class LogFilesTest {
         test.log.makeRoomFor(group);
         ByteBuffer record = ByteBuffer.allocateDirect(1000);
         for (int member = 1; member <= 2; member++) {
-            RecordFormat.writeEvent(record, 6 + member, member, group, new RecordChecksum(TestLog.SALT));
+            RecordFormat.writeEvent(record, 6 + member, member, group, 0, new RecordChecksum(TestLog.SALT));
             Objects.requireNonNull(test.log.writer()).append(Bytes.wrapForRead(record), record.limit());
         }
 

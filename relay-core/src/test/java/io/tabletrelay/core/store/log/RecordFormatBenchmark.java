@@ -24,12 +24,12 @@ public class RecordFormatBenchmark {
     private long id;
 
     public RecordFormatBenchmark() {
-        RecordFormat.writeEvent(stored, 1, 1, group, checksum);
+        RecordFormat.writeEvent(stored, 1, 1, group, 0, checksum);
     }
 
     @Benchmark
     public ByteBuffer encode() {
-        RecordFormat.writeEvent(target, ++id, 1, group, checksum);
+        RecordFormat.writeEvent(target, ++id, 1, group, 0, checksum);
         return target;
     }
 

@@ -23,11 +23,12 @@ class RecordFormatTest {
                 new Payload("a/b", Map.of("k", "v"), ByteBuffer.wrap("hello".getBytes(StandardCharsets.UTF_8)));
         EventGroup group = new EventGroup(List.of(payload), new ProducerSequence("p1", 9), 0x0102030405L);
 
-        RecordFormat.writeEvent(buffer, 258, 1, group, checksum);
+        RecordFormat.writeEvent(buffer, 258, 1, group, 0x0A0B, checksum);
 
         assertThat(HexFormat.of().formatHex(bytes()))
-                .isEqualTo("01020002c445ac7f" + "0000000000000102" + "0000000100000001" + "0000000102030405"
-                        + "0000000000000009" + "0003000100000006" + "7031" + "612f62" + "00016b000176" + "68656c6c6f");
+                .isEqualTo("01020002a4c04d7c" + "0000000000000102" + "0000000100000001" + "0000000102030405"
+                        + "0000000000000009" + "0003000100000006" + "0000000000000a0b" + "7031" + "612f62"
+                        + "00016b000176" + "68656c6c6f");
     }
 
     @Test
@@ -49,13 +50,13 @@ class RecordFormatTest {
     @Test
     void theSaltIsInTheChecksumAlone() {
         EventGroup group = new EventGroup(List.of(new Payload("a/b", Map.of(), ByteBuffer.allocate(1))), null, 0);
-        RecordFormat.writeEvent(buffer, 1, 1, group, checksum);
+        RecordFormat.writeEvent(buffer, 1, 1, group, 0, checksum);
         byte[] unsalted = bytes();
 
-        RecordFormat.writeEvent(buffer, 1, 1, group, new RecordChecksum(1));
+        RecordFormat.writeEvent(buffer, 1, 1, group, 0, new RecordChecksum(1));
 
         byte[] salted = bytes();
-        assertThat(HexFormat.of().formatHex(salted, 4, 8)).isEqualTo("15fbcdbe");
+        assertThat(HexFormat.of().formatHex(salted, 4, 8)).isEqualTo("19e77c0e");
         assertThat(salted).hasSameSizeAs(unsalted);
         System.arraycopy(unsalted, 4, salted, 4, 4);
         assertThat(salted).isEqualTo(unsalted);
@@ -66,7 +67,7 @@ class RecordFormatTest {
         Payload payload = new Payload("a/ü", Map.of("k", "€", "l", ""), ByteBuffer.allocate(77));
         EventGroup group = new EventGroup(List.of(payload), new ProducerSequence("ö", 1), 0);
 
-        RecordFormat.writeEvent(buffer, 1, 1, group, checksum);
+        RecordFormat.writeEvent(buffer, 1, 1, group, 0, checksum);
 
         assertThat(buffer.remaining()).isEqualTo(RecordFormat.eventBytes(payload, group.sequence()));
     }

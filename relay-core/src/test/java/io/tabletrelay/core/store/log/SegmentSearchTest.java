@@ -55,6 +55,9 @@ class SegmentSearchTest {
             byte[] late = new byte[pageBytes];
             open.seek(240L * pageBytes);
             open.readFully(late);
+            assertThat(late)
+                    .as("copies of records, the last one of the log among them")
+                    .isNotEqualTo(new byte[pageBytes]);
             for (int page : new int[] {10, 50, 200}) {
                 byte[] before = new byte[pageBytes];
                 open.seek((long) page * pageBytes);
@@ -64,13 +67,13 @@ class SegmentSearchTest {
 
                 List<Long> found = foundIds(file, events);
 
-                assertThat(found).as("page %d", page).hasSizeBetween(events - 65, events - 55);
+                assertThat(found).as("page %d", page).hasSizeBetween(events - 55, events - 48);
                 long lost = LongStream.rangeClosed(1, events)
                         .filter(id -> !found.contains(id))
                         .max()
                         .orElseThrow();
                 assertThat(found.get(found.size() - 1)).isEqualTo(events);
-                assertThat(lost - firstLost(found)).isLessThan(65);
+                assertThat(lost - firstLost(found)).isLessThan(55);
                 open.seek((long) page * pageBytes);
                 open.write(before);
             }
@@ -90,7 +93,7 @@ class SegmentSearchTest {
             found = foundIds(search, events);
         }
 
-        assertThat(found).hasSizeBetween(events - 125, events - 110);
+        assertThat(found).hasSizeBetween(events - 108, events - 98);
         assertThat(found.get(found.size() - 1)).isEqualTo(events);
         assertThat(found).startsWith(1L, 2L, 3L);
     }
