@@ -21,6 +21,17 @@ public final class SmallFile {
 
     /** When this returns the content is on disk, under that name. */
     public static void replace(Path file, byte[] content) throws IOException {
+        prepare(file, content);
+        moveIntoPlace(temp(file), file);
+    }
+
+    /** When this returns the content is on disk, and under that name in its directory, which is to be forced. */
+    public static void put(Path file, byte[] content) throws IOException {
+        prepare(file, content);
+        Files.move(temp(file), file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+    }
+
+    private static void prepare(Path file, byte[] content) throws IOException {
         Path temp = temp(file);
         try (FileChannel channel = FileChannel.open(
                 temp, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING, StandardOpenOption.WRITE)) {
@@ -30,7 +41,6 @@ public final class SmallFile {
             deleteQuietly(temp, e);
             throw e;
         }
-        moveIntoPlace(temp, file);
     }
 
     /** Gives a prepared and forced file its name. */

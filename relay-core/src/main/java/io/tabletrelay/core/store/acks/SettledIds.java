@@ -127,7 +127,7 @@ public final class SettledIds {
         long lastWithRoom = (firstBlock + SettledFormat.words(fileBytes)) * SettledFormat.IDS_PER_WORD - 1;
         Path temp = SmallFile.temp(path);
         SettledFile file = SettledFile.create(temp, fileBytes, startBelow, Math.min(delivered, lastWithRoom));
-        SmallFile.moveIntoPlace(temp, path);
+        Files.move(temp, path, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
         return file;
     }
 

@@ -34,14 +34,20 @@ public final class PipeFolder {
         this.bootChanged = bootChanged;
     }
 
-    /** Its parent must exist. When this returns the pipe is on disk. */
+    /**
+     * Its parent must exist. When this returns the pipe is on disk; if it throws there is none, unless not even pipe.json can be
+     * deleted. All names are forced last, together.
+     */
     static PipeFolder create(Path folder, PipeRecord pipe) {
         try {
-            SmallFile.createDirectory(folder);
-            pipe.write(folder.resolve(BIRTH_NAME));
-            pipe.write(folder.resolve(FILE_NAME));
+            Files.createDirectories(folder);
+            pipe.put(folder.resolve(BIRTH_NAME));
+            pipe.put(folder.resolve(FILE_NAME));
+            SmallFile.forceDirectory(folder);
+            SmallFile.forceDirectory(SmallFile.parent(folder));
             return new PipeFolder(folder, pipe, false);
         } catch (IOException e) {
+            SmallFile.deleteQuietly(folder.resolve(FILE_NAME), e);
             throw SmallFile.failure("pipe cannot be created", folder, e);
         }
     }

@@ -66,6 +66,15 @@ public record PipeRecord(
 
     /** When this returns the file is on disk, as a whole. */
     public void write(Path file) throws IOException {
+        SmallFile.replace(file, encoded());
+    }
+
+    /** The same, but that the name is on disk only once the file's directory is forced. */
+    void put(Path file) throws IOException {
+        SmallFile.put(file, encoded());
+    }
+
+    private byte[] encoded() {
         ObjectNode fields = CheckedJson.newObject()
                 .put("format", FORMAT)
                 .put("name", name)
@@ -83,7 +92,7 @@ public record PipeRecord(
             ObjectNode values = fields.putObject("settings");
             new TreeMap<>(settings.values()).forEach(values::put);
         }
-        SmallFile.replace(file, CheckedJson.encode(fields));
+        return CheckedJson.encode(fields);
     }
 
     /** After another boot what the log lost is unknown: ids go on above the mark. */

@@ -81,6 +81,18 @@ record SegmentFolder(Path path, int number, long firstId) {
                 || List.of(BORN, ALLOCATED, ENDED, CoveredNote.NAME).contains(name);
     }
 
+    /**
+     * Makes the queue file of zeros, which Chronicle takes for one that somebody else has just made. Left to itself it would touch
+     * pages that are not there: a full disk would show as a fault, and each touch would have the system read ahead in a file
+     * of nothing.
+     */
+    void allocateBirth(ByteBuffer zeros) throws IOException {
+        Path file = path.resolve(new SegmentClock(number).fileName());
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+            SmallFile.writeFully(channel, zeros, 0);
+        }
+    }
+
     /** Says that the segment is there as a whole: nothing is appended to it before. */
     void markBorn() throws IOException {
         Files.createFile(path.resolve(BORN));

@@ -32,6 +32,8 @@ final class SegmentWriter implements AutoCloseable {
     private static final long RECORDS_PER_INDEX_PAGE = (long) SegmentQueue.INDEX_COUNT * SegmentQueue.INDEX_SPACING;
     private static final int PAGE_BYTES = 4 << 10;
     private static final int ZEROS_BYTES = 64 << 10;
+    /** Up to here a file is allocated before Chronicle has it. */
+    private static final long BIRTH_END = pageAligned(SegmentFile.BIRTH_BYTES);
 
     /** Outside the heap, from where it is written without a copy; nobody writes to it. */
     private static final ByteBuffer ZEROS = ByteBuffer.allocateDirect(ZEROS_BYTES);
@@ -104,10 +106,11 @@ final class SegmentWriter implements AutoCloseable {
 
     /** Creates the segment's file. Whatever this throws, the file may be there in part. */
     static SegmentWriter create(SegmentFolder folder, SegmentQueue source, LogLimits limits) throws IOException {
+        folder.allocateBirth(ZEROS.duplicate().limit((int) BIRTH_END));
         SingleChronicleQueue queue = source.acquire();
         try {
             SegmentWriter writer = openWriter(folder, source, queue, limits);
-            writer.allocateBirthPages();
+            writer.standAtBirth();
             return writer;
         } catch (Throwable e) {
             source.close();
@@ -272,16 +275,16 @@ final class SegmentWriter implements AutoCloseable {
         }
     }
 
-    /** Chronicle leaves holes in its first index pages, to be filled later: writes them back as they are. */
-    private void allocateBirthPages() throws IOException {
+    private void standAtBirth() throws IOException {
         long used = SegmentFile.firstRecordPosition(channel);
-        long end = pageAligned(used);
-        ByteBuffer pages = ByteBuffer.allocate((int) end);
-        channel.read(pages, 0);
-        channel.write(pages.clear(), 0);
+        if (used > BIRTH_END) {
+            throw new IllegalStateException(
+                    "born larger than was allocated: segment=%s, usedBytes=%d, allocatedBytes=%d"
+                            .formatted(folder.path(), used, BIRTH_END));
+        }
         positionBytes = used;
         lastPosition = store.writePosition();
-        reservedBytes = end;
+        reservedBytes = BIRTH_END;
         fileBytes = channel.size();
     }
 
