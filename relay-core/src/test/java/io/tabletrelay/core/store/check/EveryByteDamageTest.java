@@ -112,7 +112,13 @@ class EveryByteDamageTest {
 
     private List<FileDamage> damages(boolean killed) throws IOException {
         List<FileDamage> damages = shuffled(new DamagedPipe(folder.resolve("list-" + killed), killed, log));
+        damages.removeIf(damage -> killed && !wasOpen(damage.file()));
         return ALL ? damages : damages.subList(0, SAMPLE);
+    }
+
+    /** All else is as in a pipe that was closed. */
+    private static boolean wasOpen(Path file) {
+        return file.toString().contains("0000000003-") || file.toString().contains("dead-letters");
     }
 
     private static List<FileDamage> shuffled(DamagedPipe pipe) {
