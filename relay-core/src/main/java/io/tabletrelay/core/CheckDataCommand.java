@@ -56,6 +56,14 @@ final class CheckDataCommand implements Callable<Integer> {
     private boolean dryRun;
 
     @Option(
+            names = "--max-event-bytes",
+            paramLabel = "BYTES",
+            description =
+                    "the largest event that the relay took, where a program embeds it with another limit (default:"
+                            + " ${DEFAULT-VALUE}); with a wrong value sound files look damaged")
+    private int maxEventBytes = StoreConfig.DEFAULT.maxEventBytes();
+
+    @Option(
             names = "--progress",
             negatable = true,
             description = "show a progress bar (default: if standard error is a terminal, as the launcher sees it)")
@@ -75,7 +83,7 @@ final class CheckDataCommand implements Callable<Integer> {
             throw new IllegalArgumentException("dry-run is for --repair; without it nothing is ever changed");
         }
         try (StillDirectory still = StillDirectory.open(directory)) {
-            DataCheck check = new DataCheck(still, StoreConfig.DEFAULT, pipe == null ? null : pipe.value());
+            DataCheck check = new DataCheck(still, sizes(), pipe == null ? null : pipe.value());
             if (pipe != null && check.pipes().isEmpty()) {
                 throw new CommandException(
                         RelayMain.FAILED, "there is no such pipe: pipe=" + pipe + ", directory=" + still.root());
@@ -86,13 +94,18 @@ final class CheckDataCommand implements Callable<Integer> {
         }
     }
 
+    /** As of the relay that wrote the directory: how long its files are follows from the largest event. */
+    private StoreConfig sizes() {
+        return new StoreConfig(StoreConfig.DEFAULT.segmentBytes(), maxEventBytes, 0, 0, 0);
+    }
+
     private static int exitCode(DataReport report) {
         return report.isSound() ? 0 : RelayMain.DAMAGED;
     }
 
     /** The copy is checked as well: its exit code is the one that counts, if no pipe was left out. */
     private int repair(StillDirectory still, DataReport report, Path target) throws IOException {
-        List<String> done = new DataRepair(still, report, target, dryRun, InstantSource.system()).run();
+        List<String> done = new DataRepair(still, report, sizes(), target, dryRun, InstantSource.system()).run();
         PrintWriter out =
                 json ? spec.commandLine().getErr() : spec.commandLine().getOut();
         done.forEach(line -> out.println((dryRun ? "would repair: " : "repaired: ") + line));
@@ -100,7 +113,7 @@ final class CheckDataCommand implements Callable<Integer> {
             return exitCode(report);
         }
         try (StillDirectory repaired = StillDirectory.open(target)) {
-            DataReport after = run(new DataCheck(repaired, StoreConfig.DEFAULT, null));
+            DataReport after = run(new DataCheck(repaired, sizes(), null));
             out.println("copy: directory=" + target + ", pipes=" + after.pipes().size() + ", events="
                     + sum(after, LogCheck.Result::events) + (after.isSound() ? "; sound" : "; DAMAGED"));
             boolean isWhole = after.pipes().size() == report.pipes().size();

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.tabletrelay.api.PipeName;
+import io.tabletrelay.core.config.StoreConfig;
 import io.tabletrelay.core.store.folder.DataDirectory;
 import java.io.IOException;
 import java.io.RandomAccessFile;
@@ -81,6 +82,38 @@ class CheckDataCommandTest {
             Files.write(path, whole);
         }
         assertThat(check().exitCode()).isZero();
+    }
+
+    @Test
+    void aLockThatNamesNoProcessIsNamed() throws IOException {
+        Path lock = data.path().resolve("relay.lock");
+        for (String content : List.of("4711\n", "", "4711")) {
+            Files.writeString(lock, content);
+
+            assertThat(check().exitCode()).as(content).isZero();
+        }
+        Files.writeString(lock, "4 11\n");
+
+        CommandRun run = check();
+
+        assertThat(run.out()).contains("damage: file=relay.lock; it names no process");
+        assertThat(run.exitCode()).isEqualTo(6);
+    }
+
+    @Test
+    void aDirectoryOfARelayWithLargerEventsIsSoundIfThatIsSaid() {
+        Path large = folder.resolve("large");
+        StoreConfig sizes = new StoreConfig(1 << 20, 16 << 20, 0, 0, 0);
+        new TestData(large).open("plant", sizes, store -> {
+            TestData.append(store, "x".repeat(5 << 20), null);
+        });
+
+        CommandRun said = CommandRun.of("check-data", large.toString(), "--max-event-bytes", "16777216");
+        CommandRun unsaid = CommandRun.of("check-data", large.toString());
+
+        assertThat(said.out()).contains("events=1, lost=0");
+        assertThat(said.exitCode()).isZero();
+        assertThat(unsaid.exitCode()).isEqualTo(6);
     }
 
     @Test

@@ -39,8 +39,12 @@ record TestData(Path path) {
     }
 
     TestData open(String pipe, Work work) {
+        return open(pipe, SMALL, work);
+    }
+
+    TestData open(String pipe, StoreConfig sizes, Work work) {
         try (DataDirectory directory = directory();
-                PipeStore store = PipeStore.open(directory.pipe(new PipeName(pipe)), SMALL, 1 << 20, CLOCK)) {
+                PipeStore store = PipeStore.open(directory.pipe(new PipeName(pipe)), sizes, 1 << 20, CLOCK)) {
             work.with(store);
         }
         return this;

@@ -89,12 +89,24 @@ final class AttemptFormat {
     static boolean isDamaged(ByteBuffer in) {
         int start = in.position();
         boolean announcesMore = in.remaining() < PREFIX_BYTES + FIXED_BYTES
-                || start + PREFIX_BYTES + (in.getShort(start + Integer.BYTES) & 0xFFFF) > in.limit();
+                || (start + PREFIX_BYTES + (in.getShort(start + Integer.BYTES) & 0xFFFF) > in.limit()
+                        && !isWholeButItsLength(in));
         boolean zeros = true;
         for (int i = start; zeros && i < in.limit(); i++) {
             zeros = in.get(i) == 0;
         }
         return !announcesMore && !zeros;
+    }
+
+    /** A record that was cut short has not the checksum of what is there. */
+    private static boolean isWholeButItsLength(ByteBuffer in) {
+        if (in.remaining() > MAX_RECORD_BYTES) {
+            return true;
+        }
+        ByteBuffer copy =
+                ByteBuffer.allocate(in.remaining()).put(in.duplicate()).flip();
+        copy.putShort(Integer.BYTES, (short) (copy.limit() - PREFIX_BYTES));
+        return copy.getInt(0) == crc(copy, 0, copy.limit());
     }
 
     /** Cuts a text to the most UTF-8 bytes that a record holds, between two characters. */

@@ -1,5 +1,6 @@
 package io.tabletrelay.core.store.acks;
 
+import io.tabletrelay.core.store.IdRange;
 import io.tabletrelay.core.store.SmallFile;
 import io.tabletrelay.core.store.log.MappedMemory;
 import java.io.IOException;
@@ -136,6 +137,23 @@ final class SettledFile {
             }
         }
         return damaged;
+    }
+
+    /** From the lowest to the highest id above the floor whose word is damaged; null: none. */
+    @Nullable
+    IdRange damagedIds(long floor) {
+        long firstBlock = SettledFormat.block(floor + 1);
+        long lowest = Long.MAX_VALUE;
+        long highest = 0;
+        for (int at : damagedWords()) {
+            int index = (at - SettledFormat.HEADER_BYTES) / Long.BYTES;
+            long block = firstBlock + Math.floorMod(index - firstBlock, (long) words);
+            if (block <= SettledFormat.block(deliveredUpTo.value())) {
+                lowest = Math.min(lowest, block * SettledFormat.IDS_PER_WORD);
+                highest = Math.max(highest, (block + 1) * SettledFormat.IDS_PER_WORD - 1);
+            }
+        }
+        return highest == 0 ? null : new IdRange(Math.max(lowest, floor + 1), Math.min(highest, deliveredUpTo.value()));
     }
 
     private int indexOf(long block) {

@@ -2,6 +2,7 @@ package io.tabletrelay.core.store.acks;
 
 import io.tabletrelay.api.ErrorCode;
 import io.tabletrelay.core.store.ForceFailedException;
+import io.tabletrelay.core.store.IdRange;
 import io.tabletrelay.core.store.SmallFile;
 import io.tabletrelay.core.store.StoreException;
 import java.io.IOException;
@@ -106,6 +107,11 @@ public final class SettledIds {
     /** How many words are damaged: what they said of up to 32 ids each is lost, and those events come again. */
     public int damagedWords() {
         return file.damagedWords().size();
+    }
+
+    /** Ids among which settled ones count as unsettled, since their words are damaged; null: none. */
+    public @Nullable IdRange damagedIds() {
+        return file.damagedIds(floor);
     }
 
     /** The bytes of the file with its damaged words emptied. */

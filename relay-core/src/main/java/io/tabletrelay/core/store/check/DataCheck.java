@@ -58,6 +58,10 @@ public final class DataCheck {
             pipes.add(new PipeCheck(directory.root(), pipe, config, progress).run());
         }
         List<Damage> damages = new ArrayList<>();
+        String lockProblem = directory.problemOfLock();
+        if (!lockProblem.isEmpty()) {
+            damages.add(new Damage("relay.lock", null, null, lockProblem));
+        }
         List<String> tombstones = new ArrayList<>();
         for (Path tombstone : onlyPipe == null ? directory.tombstones() : List.<Path>of()) {
             String name = relative(tombstone);

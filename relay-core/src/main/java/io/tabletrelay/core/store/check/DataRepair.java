@@ -20,6 +20,7 @@ import java.util.stream.Stream;
 public final class DataRepair {
     private final StillDirectory source;
     private final DataReport report;
+    private final StoreConfig config;
     private final Path target;
     private final boolean dryRun;
     private final InstantSource clock;
@@ -28,12 +29,20 @@ public final class DataRepair {
     /**
      * A repair of what was reported.
      *
+     * @param config the sizes that the relay has
      * @param target must not be there, or be empty
      * @param dryRun says what would be done, and does nothing
      */
-    public DataRepair(StillDirectory source, DataReport report, Path target, boolean dryRun, InstantSource clock) {
+    public DataRepair(
+            StillDirectory source,
+            DataReport report,
+            StoreConfig config,
+            Path target,
+            boolean dryRun,
+            InstantSource clock) {
         this.source = source;
         this.report = report;
+        this.config = config;
         this.target = target;
         this.dryRun = dryRun;
         this.clock = clock;
@@ -70,7 +79,7 @@ public final class DataRepair {
             return;
         }
         Path folder = target.resolve("pipes").resolve(String.valueOf(pipe.path().getFileName()));
-        done.addAll(new PipeRepair(pipe, found, folder, dryRun, StoreConfig.DEFAULT, clock).run());
+        done.addAll(new PipeRepair(pipe, found, folder, dryRun, config, clock).run());
     }
 
     private void copyTombstone(String name) throws IOException {

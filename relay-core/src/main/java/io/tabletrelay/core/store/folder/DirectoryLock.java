@@ -29,6 +29,8 @@ final class DirectoryLock implements AutoCloseable {
     /** Behind the pid, which others may then read wherever locks are mandatory. */
     private static final long LOCKED_BYTE = 1L << 30;
 
+    private static final int MOST_PID_BYTES = 32;
+
     private final Path folder;
     private final @Nullable FileChannel channel;
     private boolean released;
@@ -101,10 +103,21 @@ final class DirectoryLock implements AutoCloseable {
     }
 
     private static String readPid(FileChannel channel) throws IOException {
-        ByteBuffer bytes = ByteBuffer.allocate(32);
+        ByteBuffer bytes = ByteBuffer.allocate(MOST_PID_BYTES);
         channel.read(bytes, 0);
         String pid = StandardCharsets.US_ASCII.decode(bytes.flip()).toString().strip();
         return pid.isEmpty() ? "unknown" : pid;
+    }
+
+    /** False: the file is not as a relay leaves it, which a start puts right. Empty it is after a kill at the wrong moment. */
+    boolean namesAProcess() throws IOException {
+        if (channel == null || channel.size() == 0) {
+            return true;
+        }
+        ByteBuffer bytes = ByteBuffer.allocate(MOST_PID_BYTES);
+        channel.read(bytes, 0);
+        String text = StandardCharsets.US_ASCII.decode(bytes.flip()).toString();
+        return channel.size() < MOST_PID_BYTES && text.matches("\\d+\n?");
     }
 
     private static StoreException inUse(Path folder, String pid) {

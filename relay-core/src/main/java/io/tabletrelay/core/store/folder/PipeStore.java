@@ -4,6 +4,7 @@ import io.tabletrelay.api.Durability;
 import io.tabletrelay.core.config.PipeSettings;
 import io.tabletrelay.core.config.StoreConfig;
 import io.tabletrelay.core.store.EventLog;
+import io.tabletrelay.core.store.IdRange;
 import io.tabletrelay.core.store.acks.AttemptJournal;
 import io.tabletrelay.core.store.acks.SettledIds;
 import io.tabletrelay.core.store.log.EventLogs;
@@ -56,19 +57,8 @@ public final class PipeStore implements AutoCloseable {
         StoreConfig config = folder.settings().over(relay);
         boolean settledWereThere = Files.exists(folder.settledFile(SUBSCRIPTION));
         SettledIds settled = SettledIds.open(folder.settledFile(SUBSCRIPTION), 1, folder.idMark(), maxAckSpread);
-        if (settled.damagedFile() != null) {
-            logger.error(
-                    "settled ids were damaged, what was settled will be delivered again: pipe={}, set aside={}",
-                    folder.name(),
-                    settled.damagedFile());
-        }
         AttemptJournal attempts = AttemptJournal.open(folder.attemptsFile(SUBSCRIPTION));
-        if (attempts.damagedFile() != null) {
-            logger.error(
-                    "attempts were damaged, failing events whose attempts are lost are counted anew: pipe={}, set aside={}",
-                    folder.name(),
-                    attempts.damagedFile());
-        }
+        sayDamaged(folder, settled, attempts);
         long shownUpTo = settled.damagedFile() == null ? Math.max(settled.deliveredUpTo(), settled.floor()) : 0;
         if (config.durability() == Durability.DISK) {
             settled.keepOnDisk();
@@ -100,6 +90,29 @@ public final class PipeStore implements AutoCloseable {
         } catch (RuntimeException e) {
             log.close();
             throw e;
+        }
+    }
+
+    private static void sayDamaged(PipeFolder folder, SettledIds settled, AttemptJournal attempts) {
+        IdRange unsettled = settled.damagedIds();
+        if (settled.damagedFile() != null) {
+            logger.error(
+                    "settled ids were damaged, what was settled will be delivered again: pipe={}, set aside={}",
+                    folder.name(),
+                    settled.damagedFile());
+        } else if (unsettled != null) {
+            logger.error(
+                    "settled ids are damaged, some that were settled will be delivered again: pipe={}, file={}, ids={} to {}",
+                    folder.name(),
+                    folder.settledFile(SUBSCRIPTION),
+                    unsettled.first(),
+                    unsettled.last());
+        }
+        if (attempts.damagedFile() != null) {
+            logger.error(
+                    "attempts were damaged, failing events whose attempts are lost are counted anew: pipe={}, set aside={}",
+                    folder.name(),
+                    attempts.damagedFile());
         }
     }
 

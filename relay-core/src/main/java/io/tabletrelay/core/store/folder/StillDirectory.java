@@ -91,6 +91,11 @@ public final class StillDirectory implements AutoCloseable {
         }
     }
 
+    /** What is wrong with relay.lock; empty if nothing is. Read through the lock's own handle: another one would end the lock. */
+    public String problemOfLock() throws IOException {
+        return lock.namesAProcess() ? "" : "it names no process: the next start of a relay writes it anew";
+    }
+
     @Override
     public void close() throws IOException {
         lock.close();

@@ -52,6 +52,36 @@ class DamageTest {
         assertThat(setAside).isEqualTo(2 * 24);
     }
 
+    /** It looks longer than the file, as a record does that a kill cut short. */
+    @Test
+    void aDamagedLengthOfTheLastAttemptIsNoKill() throws IOException {
+        Path file = folder.resolve("a.attempts");
+        AttemptJournal journal = AttemptJournal.open(file);
+        journal.record(1, 2, 5_000, "negative ack");
+        journal.record(2, 1, 6_000, "ack timeout");
+        journal.flush();
+        byte[] whole = Files.readAllBytes(file);
+        int length = whole.length - "ack timeout".length() - 22;
+
+        for (int at = length; at < length + Short.BYTES; at++) {
+            for (int flip : new int[] {1, 0x20, 0x80, 0xFF}) {
+                put(file, withFlip(whole, at, flip));
+                AttemptJournal damaged = AttemptJournal.open(file);
+
+                assertThat(damaged.damagedFile()).as("at=%d, flip=%d", at, flip).isNotNull();
+                assertThat(damaged.size()).isOne();
+                removeSetAside(damaged.damagedFile());
+            }
+        }
+        for (int cut = length - 4; cut < whole.length; cut++) {
+            put(file, Arrays.copyOf(whole, cut));
+
+            assertThat(AttemptJournal.open(file).damagedFile())
+                    .as("cut to %d", cut)
+                    .isNull();
+        }
+    }
+
     @Test
     void aPowerCutThatKeptSomeSectorsAndLostOthersSettlesNothingThatWasNotSettled() throws IOException {
         Path file = folder.resolve("ring.settled");

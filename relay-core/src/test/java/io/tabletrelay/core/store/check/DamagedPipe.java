@@ -3,6 +3,7 @@ package io.tabletrelay.core.store.check;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.tabletrelay.core.store.StoreException;
+import io.tabletrelay.core.store.folder.PipeStore;
 import io.tabletrelay.core.store.folder.StillDirectory;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -61,13 +62,13 @@ final class DamagedPipe {
     /**
      * Lets it happen, and fails if the pipe then says what it must not.
      *
-     * @param checkedToo {@code check-data} must find it too, and repair it
+     * @param checkedToo {@code check-data} must find it too, and the pipe must take an event more
      */
     void suffer(FileDamage damage, boolean checkedToo) throws IOException {
         damage.to(pipe.root());
         try {
             @Nullable DataReport report = checkedToo ? pipe.check() : null;
-            @Nullable PipeState state = open(damage);
+            @Nullable PipeState state = open(damage, checkedToo);
             DamageVerdict verdict = new DamageVerdict(
                     damage,
                     whole,
@@ -77,8 +78,9 @@ final class DamagedPipe {
                 verdict.check(state);
             }
             Set<Path> changed = files.putBack();
-            verdict.checkChanges(pipe.root(), changed);
-            if (report != null) {
+            if (report == null) {
+                verdict.checkChanges(pipe.root(), changed);
+            } else {
                 verdict.check(report, state);
             }
         } finally {
@@ -87,14 +89,29 @@ final class DamagedPipe {
         }
     }
 
-    private @Nullable PipeState open(FileDamage damage) {
+    private @Nullable PipeState open(FileDamage damage, boolean appends) {
         try {
-            return pipe.open(PipeState::of);
+            return pipe.open(store -> {
+                PipeState state = PipeState.of(store);
+                if (appends) {
+                    append(store, state.events(), damage);
+                }
+                return state;
+            });
         } catch (StoreException e) {
             assertThat(damage.file().toString()).as(e.reason()).endsWith("pipe.json");
             assertThat(e.reason()).contains(SmallPipe.NAME, "pipe.json", "; ");
             return null;
         }
+    }
+
+    private void append(PipeStore store, PipeState.Log before, FileDamage damage) {
+        long id = SmallPipe.append(store.log(), List.of("next"), null);
+        PipeState.Log after = PipeState.Log.of(store.log());
+        assertThat(id).as("%s", damage).isGreaterThan(whole.events().lastId());
+        assertThat(after.texts().remove(id)).as("%s", damage).startsWith("next|");
+        assertThat(after.texts()).as("%s", damage).isEqualTo(before.texts());
+        assertThat(after.damaged()).as("%s", damage).isEqualTo(before.damaged());
     }
 
     /** Repairs a copy after the damage, and compares it with what the damaged pipe gives. */
@@ -103,16 +120,21 @@ final class DamagedPipe {
         try {
             SmallPipe repaired = new SmallPipe(copy);
             repairInto(copy);
-            assertThat(repaired.check().isSound()).isTrue();
+            DataReport sound = repaired.check();
+            assertThat(sound.isSound()).as("%s: %s", damage, sound).isTrue();
             PipeState after = repaired.open(PipeState::of);
-            @Nullable PipeState damaged = open(damage);
+            @Nullable PipeState damaged = open(damage, false);
             PipeState expected = damaged == null ? whole : damaged;
-            assertThat(after.events().texts()).isEqualTo(expected.events().texts());
+            assertThat(after.events().texts())
+                    .as("%s", damage)
+                    .isEqualTo(expected.events().texts());
             assertThat(after.events().damaged()).isEmpty();
-            assertThat(after.letters().texts()).isEqualTo(expected.letters().texts());
+            assertThat(after.letters().texts())
+                    .as("%s", damage)
+                    .isEqualTo(expected.letters().texts());
             assertThat(new TreeSet<>(after.settled()).containsAll(expected.settled()))
                     .isTrue();
-            assertThat(after.attempts()).isEqualTo(expected.attempts());
+            assertThat(after.attempts()).as("%s", damage).isEqualTo(expected.attempts());
             assertThat(after.events().lastId())
                     .isGreaterThanOrEqualTo(whole.events().lastId());
         } finally {
@@ -125,7 +147,7 @@ final class DamagedPipe {
         Files.createDirectories(copy);
         try (StillDirectory still = StillDirectory.open(pipe.root())) {
             DataReport report = new DataCheck(still, SmallPipe.SIZES, null).run(bytes -> {});
-            new DataRepair(still, report, copy, false, InstantSource.system()).run();
+            new DataRepair(still, report, SmallPipe.SIZES, copy, false, InstantSource.system()).run();
         }
     }
 }

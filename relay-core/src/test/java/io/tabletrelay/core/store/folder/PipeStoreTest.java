@@ -83,6 +83,39 @@ class PipeStoreTest {
         }
     }
 
+    @Test
+    void aDamagedWordOfTheSettledIdsIsNamedWithTheIdsThatMayComeAgain() throws IOException {
+        Logger logger = (Logger) LoggerFactory.getLogger(PipeStore.class);
+        ListAppender<ILoggingEvent> logged = new ListAppender<>();
+        logged.start();
+        logger.addAppender(logged);
+        logger.setAdditive(false);
+        try (DataDirectory directory = DataDirectory.open(folder.resolve("data"), CLOCK, () -> "boot")) {
+            PipeFolder pipe = directory.pipe(new PipeName("p"));
+            try (PipeStore store = open(pipe)) {
+                store.settled().raiseDeliveredUpTo(70);
+                for (long id = 1; id <= 70; id++) {
+                    store.settled().settle(id);
+                }
+            }
+            byte[] ring = Files.readAllBytes(pipe.settledFile("default"));
+            ring[128 + 8] ^= 4;
+            Files.write(pipe.settledFile("default"), ring);
+
+            try (PipeStore store = open(pipe)) {
+                assertThat(store.settled().floor()).isEqualTo(31);
+            }
+
+            assertThat(logged.list)
+                    .singleElement()
+                    .extracting(ILoggingEvent::getFormattedMessage, as(InstanceOfAssertFactories.STRING))
+                    .contains("settled ids are damaged", "pipe=p", "default.settled", "ids=32 to 63");
+        } finally {
+            logger.detachAppender(logged);
+            logger.setAdditive(true);
+        }
+    }
+
     private static PipeStore open(PipeFolder pipe) {
         return PipeStore.open(pipe, StoreConfig.DEFAULT, 1 << 20, CLOCK);
     }

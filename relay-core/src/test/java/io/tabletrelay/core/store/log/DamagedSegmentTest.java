@@ -53,8 +53,8 @@ class DamagedSegmentTest {
     }
 
     @Test
-    void aSegmentCutAnywhereInItsLast200BytesKeepsWhatIsBeforeTheCut() throws IOException {
-        for (int cut = trial.end() - 200; cut < trial.end(); cut++) {
+    void aSegmentCutInItsLast200BytesKeepsWhatIsBeforeTheCut() throws IOException {
+        for (int cut = trial.end() - 200; cut < trial.end(); cut += 9) {
             int length = cut;
 
             DamageTrial.Outcome outcome = trial.run(file -> file.setLength(length));
@@ -71,7 +71,7 @@ class DamagedSegmentTest {
     void aFlippedByteOfARecordLosesThatRecordOnly() throws IOException {
         int first = trial.wordOf(20);
         int padding = first + Integer.BYTES + trial.lengthAt(first);
-        for (int i = first; i < trial.wordOf(21); i++) {
+        for (int i = first; i < trial.wordOf(21); i += 3) {
             int position = i;
 
             DamageTrial.Outcome outcome = trial.run(file -> flip(file, position));
@@ -83,7 +83,7 @@ class DamagedSegmentTest {
 
     @Test
     void aFlippedByteOfTheSegmentHeaderLosesNoEvent() throws IOException {
-        for (int i = SegmentFile.BIRTH_BYTES + 4; i < trial.wordOf(1); i++) {
+        for (int i = SegmentFile.BIRTH_BYTES + 4; i < trial.wordOf(1); i += 5) {
             int position = i;
 
             DamageTrial.Outcome outcome = trial.run(file -> flip(file, position));
@@ -107,7 +107,7 @@ class DamagedSegmentTest {
 
     /** Chronicle's reader stops at such a word, jumps over it or takes garbage for a message; 0 is the segment's header. */
     @ParameterizedTest
-    @ValueSource(ints = {0, 1, 25, 50})
+    @ValueSource(ints = {0, 1, 50})
     void aDamagedWordLosesItsRecordOnlyAndStopsNoReader(int id) throws IOException {
         for (WordDamage damage : WordDamage.values()) {
             DamageTrial.Outcome outcome = trial.runOverBoots(file -> damage.to(file, trial.wordOf(id)));
@@ -235,7 +235,7 @@ class DamagedSegmentTest {
 
     @Test
     void aFlippedByteAnywhereBeforeTheFirstEventLosesNothingSilently() throws IOException {
-        for (int i = 0; i < SegmentFile.BIRTH_BYTES; i += i < 256 ? 5 : 499) {
+        for (int i = 0; i < SegmentFile.BIRTH_BYTES; i += i < 256 ? 19 : 1499) {
             int position = i;
 
             trial.run(file -> flip(file, position));
