@@ -6,7 +6,6 @@ import io.tabletrelay.api.RelayException;
 import io.tabletrelay.core.delivery.Consumer;
 import io.tabletrelay.core.delivery.ConsumerLine;
 import io.tabletrelay.core.delivery.DeadLetter;
-import io.tabletrelay.core.delivery.DeadLetters;
 import io.tabletrelay.core.delivery.Subscription;
 import io.tabletrelay.core.metrics.PipeMetrics;
 import io.tabletrelay.core.store.DamageException;
@@ -235,16 +234,14 @@ final class TransferLoop implements ConsumerLine.Listener {
         open = null;
         state = State.CLOSED;
         atClose = LoopedPipe.Snapshot.NOTHING;
-        if (current == null) {
-            closeStore(() -> {}, () -> {}, closed);
-        } else { // what the last force covers is confirmed
-            closeStore(current::close, () -> current.appends().failAll(unavailable()), closed);
-        }
+        Runnable confirmed =
+                current == null ? () -> {} : () -> current.appends().failAll(unavailable());
+        closeStore(filesOf(current), confirmed, closed); // what the last force covers is confirmed
     }
 
     /** The pipe cannot go on: everything that waits is told, and it is opened again later. */
     void fail(Throwable cause) {
-        if (state == State.FAILED || state == State.CLOSED) {
+        if (state == State.FAILED || state == State.CLOSED || closing) { // closing: a task of what was open before
             log.warn("something broke in a pipe that is not open: pipe={}, state={}", name, state, cause);
             return;
         }
@@ -254,7 +251,6 @@ final class TransferLoop implements ConsumerLine.Listener {
         }
         state = State.FAILED;
         damage = cause instanceof DamageException found ? found : null;
-        opening = null;
         reason = failure.reason();
         failureCode = failure.code();
         retryAtNanos = now() + retryNanos;
@@ -265,7 +261,7 @@ final class TransferLoop implements ConsumerLine.Listener {
         if (current != null) {
             current.appends().failAll(failure);
         }
-        closeStore(current == null ? () -> {} : current::close, () -> {}, new CompletableFuture<>());
+        closeStore(filesOf(current), () -> {}, new CompletableFuture<>());
         beforeOpen.refuseAsked(failure);
     }
 
@@ -310,12 +306,23 @@ final class TransferLoop implements ConsumerLine.Listener {
     }
 
     private void startOpening() {
-        Opening started = new Opening(damage);
+        Opening started = new Opening(opener, damage);
         opening = started;
-        diskTasks.submit(started::run, started::done);
+        diskTasks.submit(started::run, failure -> {
+            if (opening != started || stopping) {
+                return; // who ended it closes what it has opened
+            }
+            if (failure != null) {
+                fail(failure);
+            } else {
+                opened(new OpenPipe(
+                        name, started.store(), started.deadLetters(), context, diskTasks, memory, metrics, this::fail));
+            }
+        });
     }
 
     private void opened(OpenPipe opened) {
+        opening = null;
         open = opened;
         state = State.OPEN;
         reason = "";
@@ -342,6 +349,16 @@ final class TransferLoop implements ConsumerLine.Listener {
         state = State.CLOSED;
         atClose = current.snapshot();
         closeStore(current::closeIdle, () -> {}, new CompletableFuture<>());
+    }
+
+    /** What closes the files that are open, or will be when the opening is over that is under way; its outcome counts no more. */
+    private Runnable filesOf(@Nullable OpenPipe current) {
+        Opening underWay = opening;
+        opening = null;
+        if (current != null) {
+            return current::close;
+        }
+        return underWay == null ? () -> {} : underWay::close;
     }
 
     /** Until that is done the pipe is not opened again, and its place is not free. */
@@ -371,41 +388,5 @@ final class TransferLoop implements ConsumerLine.Listener {
 
     private static long earlier(long a, long b) {
         return b - a < 0 ? b : a;
-    }
-
-    /** Opens the store: what was found is handed from the I/O thread to the transfer thread. */
-    private final class Opening {
-        private final @Nullable DamageException known;
-        private @Nullable PipeStore store;
-        private @Nullable DeadLetters deadLetters;
-
-        Opening(@Nullable DamageException known) {
-            this.known = known;
-        }
-
-        void run() {
-            if (known != null && known.isStillTrue()) {
-                throw known;
-            }
-            PipeStore opened = opener.get();
-            store = opened;
-            DeadLetters letters = new DeadLetters(opened.deadLetterLog());
-            letters.settleIn(opened.settled());
-            deadLetters = letters;
-        }
-
-        void done(@Nullable Throwable failure) {
-            boolean counts = opening == this;
-            if (counts && !stopping && store != null && deadLetters != null) {
-                opening = null;
-                opened(new OpenPipe(
-                        name, store, deadLetters, context, diskTasks, memory, metrics, TransferLoop.this::fail));
-            } else if (store != null) {
-                store.close();
-            }
-            if (counts && failure != null) {
-                fail(failure);
-            }
-        }
     }
 }
