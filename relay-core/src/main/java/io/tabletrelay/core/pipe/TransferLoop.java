@@ -20,8 +20,9 @@ import org.slf4j.LoggerFactory;
 /**
  * One pipe's step function: each {@link #doWork} takes commands, appends in a batch, confirms, and delivers while credit lasts.
  *
- * <p>States: OPENING → OPEN → CLOSED (nothing to do, and its place is wanted) → OPENING (at the next use; never again once the relay
- * stops); OPENING or OPEN → FAILED (the store cannot be used; said once) → OPENING (after a wait that doubles up to a minute).
+ * <p>States: OPENING → OPEN → CLOSED (nothing to do, and its place is wanted) → OPENING (at the next use, or when segments that are
+ * kept for their age may go; never again once the relay stops); OPENING or OPEN → FAILED (the store cannot be used; said once) →
+ * OPENING (after a wait that doubles up to a minute).
  * Connections stay in every state, publishes are refused in FAILED and while the relay stops.
  *
  * <p>Threading: confined to the pipe's transfer thread.
@@ -58,6 +59,10 @@ final class TransferLoop implements ConsumerLine.Listener {
     private boolean closing;
     /** As the pipe was when its files were closed. */
     private LoopedPipe.Snapshot atClose = LoopedPipe.Snapshot.NOTHING;
+    /** When a closed pipe is opened though nothing comes for it. */
+    private boolean reopens;
+
+    private long reopenAtNanos;
 
     private boolean stopping;
     private String reason = "";
@@ -97,7 +102,7 @@ final class TransferLoop implements ConsumerLine.Listener {
         if (state == State.FAILED && now() - retryAtNanos >= 0) {
             state = State.OPENING;
         }
-        if (state == State.CLOSED && !stopping && !beforeOpen.isEmpty()) {
+        if (state == State.CLOSED && !stopping && (!beforeOpen.isEmpty() || (reopens && now() - reopenAtNanos >= 0))) {
             state = State.OPENING;
         }
         if (state == State.OPENING && opening == null && !closing && !stopping) {
@@ -116,7 +121,7 @@ final class TransferLoop implements ConsumerLine.Listener {
 
     private boolean isIdle(OpenPipe current) {
         long never = now() + (Long.MAX_VALUE >> 1);
-        return !stopping && diskTasks.isIdle() && current.isIdle() && current.nextDeadlineNanos(never) == never;
+        return !stopping && diskTasks.isIdle() && current.isIdle() && current.openUntilNanos(never) == never;
     }
 
     /** When the next turn is wanted though no command comes, or {@code otherwise}. */
@@ -127,6 +132,9 @@ final class TransferLoop implements ConsumerLine.Listener {
         }
         if (state == State.OPENING && place.isWaiting()) {
             return earlier(deadline, now() + OpenPlaces.PATIENCE_NANOS);
+        }
+        if (state == State.CLOSED && reopens && !stopping) {
+            return earlier(deadline, reopenAtNanos);
         }
         OpenPipe current = open;
         return current == null ? deadline : earlier(deadline, current.nextDeadlineNanos(otherwise));
@@ -199,7 +207,7 @@ final class TransferLoop implements ConsumerLine.Listener {
     /** The same one if nothing has changed. */
     LoopedPipe.Standing standing(LoopedPipe.Standing before) {
         OpenPipe current = open;
-        String why = current == null ? reason : current.subscription().trouble();
+        String why = current == null ? reason : current.trouble();
         boolean bound = line.holder() != null;
         boolean same = before.state().equals(state.name()) && before.reason().equals(why) && before.consumer() == bound;
         return same ? before : new LoopedPipe.Standing(state.name(), why, bound);
@@ -348,6 +356,9 @@ final class TransferLoop implements ConsumerLine.Listener {
         open = null;
         state = State.CLOSED;
         atClose = current.snapshot();
+        long never = now() + (Long.MAX_VALUE >> 1);
+        reopenAtNanos = current.expiresAtNanos(never);
+        reopens = reopenAtNanos != never;
         closeStore(current::closeIdle, () -> {}, new CompletableFuture<>());
     }
 
