@@ -90,6 +90,11 @@ public final class Retention {
         return keptForAge && keptCount == segments.count() ? expiresAtNanos : otherwise;
     }
 
+    /** True: nothing is to be deleted until kept segments may go for their age. */
+    public boolean isIdle() {
+        return !deleting && (!hasWork(settled.floor()) || (retryNanos == 0 && isWaiting()));
+    }
+
     /** Up to this id everything may be deleted. */
     public long floor() {
         return settled.floor();

@@ -13,7 +13,6 @@ import io.tabletrelay.core.store.EventLog;
 import io.tabletrelay.core.store.folder.PipeStore;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
-import java.util.stream.Stream;
 
 /**
  * What a pipe works with while its store is open.
@@ -96,13 +95,23 @@ final class OpenPipe {
                 !store.settled().wantsForce() && acks.trouble().isEmpty();
         boolean appendedIsDurable = store.log().durableId() == store.log().lastId()
                 || store.log().lastId() == foundUpToId; // the next open finds it as this one did
-        return appends.isIdle() && subscription.isIdle() && flush.isIdle() && settledIsDurable && appendedIsDurable;
+        boolean nothingToDo = appends.isIdle() && subscription.isIdle() && flush.isIdle() && retention.isIdle();
+        return nothingToDo && settledIsDurable && appendedIsDurable;
     }
 
-    /** When the next turn is wanted though no command comes, or {@code otherwise}; until then the files stay open. */
+    /** When the next turn is wanted though no command comes, or {@code otherwise}. */
     long nextDeadlineNanos(long otherwise) {
+        return earlier(openUntilNanos(otherwise), expiresAtNanos(otherwise));
+    }
+
+    /** When settled segments that are kept may go, or {@code otherwise}; the files may be closed until then. */
+    long expiresAtNanos(long otherwise) {
+        return retention.nextDeadlineNanos(otherwise);
+    }
+
+    /** When a turn is wanted that finds the files open, or {@code otherwise}. */
+    long openUntilNanos(long otherwise) {
         long deadline = foundIsDurable() ? subscription.nextDeadlineNanos(otherwise) : otherwise;
-        deadline = earlier(deadline, retention.nextDeadlineNanos(otherwise));
         deadline = earlier(deadline, appends.commit().nextDeadlineNanos(otherwise));
         deadline = earlier(deadline, acks.nextDeadlineNanos(otherwise));
         deadline = earlier(deadline, flush.retryNanos(otherwise));
@@ -141,11 +150,11 @@ final class OpenPipe {
         return store.log().durableId() >= foundUpToId;
     }
 
-    private String trouble() {
-        return Stream.of(appends.commit().trouble(), subscription.trouble(), acks.trouble())
-                .filter(trouble -> !trouble.isEmpty())
-                .findFirst()
-                .orElse("");
+    /** What is wrong though the pipe is open; empty: nothing. */
+    String trouble() {
+        String ofAppends = appends.commit().trouble();
+        String ofSubscription = subscription.trouble();
+        return !ofAppends.isEmpty() ? ofAppends : !ofSubscription.isEmpty() ? ofSubscription : acks.trouble();
     }
 
     void append(WaitingAppend publish, Consumer<RelayException> refuse) {

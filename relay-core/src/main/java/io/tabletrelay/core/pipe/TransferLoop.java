@@ -6,7 +6,6 @@ import io.tabletrelay.api.RelayException;
 import io.tabletrelay.core.delivery.Consumer;
 import io.tabletrelay.core.delivery.ConsumerLine;
 import io.tabletrelay.core.delivery.DeadLetter;
-import io.tabletrelay.core.delivery.DeadLetters;
 import io.tabletrelay.core.delivery.Subscription;
 import io.tabletrelay.core.metrics.PipeMetrics;
 import io.tabletrelay.core.store.DamageException;
@@ -21,8 +20,9 @@ import org.slf4j.LoggerFactory;
 /**
  * One pipe's step function: each {@link #doWork} takes commands, appends in a batch, confirms, and delivers while credit lasts.
  *
- * <p>States: OPENING → OPEN → CLOSED (nothing to do, and its place is wanted) → OPENING (at the next use; never again once the relay
- * stops); OPENING or OPEN → FAILED (the store cannot be used; said once) → OPENING (after a wait that doubles up to a minute).
+ * <p>States: OPENING → OPEN → CLOSED (nothing to do, and its place is wanted) → OPENING (at the next use, or when segments that are
+ * kept for their age may go; never again once the relay stops); OPENING or OPEN → FAILED (the store cannot be used; said once) →
+ * OPENING (after a wait that doubles up to a minute).
  * Connections stay in every state, publishes are refused in FAILED and while the relay stops.
  *
  * <p>Threading: confined to the pipe's transfer thread.
@@ -59,6 +59,10 @@ final class TransferLoop implements ConsumerLine.Listener {
     private boolean closing;
     /** As the pipe was when its files were closed. */
     private LoopedPipe.Snapshot atClose = LoopedPipe.Snapshot.NOTHING;
+    /** When a closed pipe is opened though nothing comes for it. */
+    private boolean reopens;
+
+    private long reopenAtNanos;
 
     private boolean stopping;
     private String reason = "";
@@ -98,7 +102,7 @@ final class TransferLoop implements ConsumerLine.Listener {
         if (state == State.FAILED && now() - retryAtNanos >= 0) {
             state = State.OPENING;
         }
-        if (state == State.CLOSED && !stopping && !beforeOpen.isEmpty()) {
+        if (state == State.CLOSED && !stopping && (!beforeOpen.isEmpty() || (reopens && now() - reopenAtNanos >= 0))) {
             state = State.OPENING;
         }
         if (state == State.OPENING && opening == null && !closing && !stopping) {
@@ -117,7 +121,7 @@ final class TransferLoop implements ConsumerLine.Listener {
 
     private boolean isIdle(OpenPipe current) {
         long never = now() + (Long.MAX_VALUE >> 1);
-        return !stopping && diskTasks.isIdle() && current.isIdle() && current.nextDeadlineNanos(never) == never;
+        return !stopping && diskTasks.isIdle() && current.isIdle() && current.openUntilNanos(never) == never;
     }
 
     /** When the next turn is wanted though no command comes, or {@code otherwise}. */
@@ -128,6 +132,9 @@ final class TransferLoop implements ConsumerLine.Listener {
         }
         if (state == State.OPENING && place.isWaiting()) {
             return earlier(deadline, now() + OpenPlaces.PATIENCE_NANOS);
+        }
+        if (state == State.CLOSED && reopens && !stopping) {
+            return earlier(deadline, reopenAtNanos);
         }
         OpenPipe current = open;
         return current == null ? deadline : earlier(deadline, current.nextDeadlineNanos(otherwise));
@@ -200,7 +207,7 @@ final class TransferLoop implements ConsumerLine.Listener {
     /** The same one if nothing has changed. */
     LoopedPipe.Standing standing(LoopedPipe.Standing before) {
         OpenPipe current = open;
-        String why = current == null ? reason : current.subscription().trouble();
+        String why = current == null ? reason : current.trouble();
         boolean bound = line.holder() != null;
         boolean same = before.state().equals(state.name()) && before.reason().equals(why) && before.consumer() == bound;
         return same ? before : new LoopedPipe.Standing(state.name(), why, bound);
@@ -235,16 +242,14 @@ final class TransferLoop implements ConsumerLine.Listener {
         open = null;
         state = State.CLOSED;
         atClose = LoopedPipe.Snapshot.NOTHING;
-        if (current == null) {
-            closeStore(() -> {}, () -> {}, closed);
-        } else { // what the last force covers is confirmed
-            closeStore(current::close, () -> current.appends().failAll(unavailable()), closed);
-        }
+        Runnable confirmed =
+                current == null ? () -> {} : () -> current.appends().failAll(unavailable());
+        closeStore(filesOf(current), confirmed, closed); // what the last force covers is confirmed
     }
 
     /** The pipe cannot go on: everything that waits is told, and it is opened again later. */
     void fail(Throwable cause) {
-        if (state == State.FAILED || state == State.CLOSED) {
+        if (state == State.FAILED || state == State.CLOSED || closing) { // closing: a task of what was open before
             log.warn("something broke in a pipe that is not open: pipe={}, state={}", name, state, cause);
             return;
         }
@@ -254,7 +259,6 @@ final class TransferLoop implements ConsumerLine.Listener {
         }
         state = State.FAILED;
         damage = cause instanceof DamageException found ? found : null;
-        opening = null;
         reason = failure.reason();
         failureCode = failure.code();
         retryAtNanos = now() + retryNanos;
@@ -265,7 +269,7 @@ final class TransferLoop implements ConsumerLine.Listener {
         if (current != null) {
             current.appends().failAll(failure);
         }
-        closeStore(current == null ? () -> {} : current::close, () -> {}, new CompletableFuture<>());
+        closeStore(filesOf(current), () -> {}, new CompletableFuture<>());
         beforeOpen.refuseAsked(failure);
     }
 
@@ -310,12 +314,23 @@ final class TransferLoop implements ConsumerLine.Listener {
     }
 
     private void startOpening() {
-        Opening started = new Opening(damage);
+        Opening started = new Opening(opener, damage);
         opening = started;
-        diskTasks.submit(started::run, started::done);
+        diskTasks.submit(started::run, failure -> {
+            if (opening != started || stopping) {
+                return; // who ended it closes what it has opened
+            }
+            if (failure != null) {
+                fail(failure);
+            } else {
+                opened(new OpenPipe(
+                        name, started.store(), started.deadLetters(), context, diskTasks, memory, metrics, this::fail));
+            }
+        });
     }
 
     private void opened(OpenPipe opened) {
+        opening = null;
         open = opened;
         state = State.OPEN;
         reason = "";
@@ -341,7 +356,20 @@ final class TransferLoop implements ConsumerLine.Listener {
         open = null;
         state = State.CLOSED;
         atClose = current.snapshot();
+        long never = now() + (Long.MAX_VALUE >> 1);
+        reopenAtNanos = current.expiresAtNanos(never);
+        reopens = reopenAtNanos != never;
         closeStore(current::closeIdle, () -> {}, new CompletableFuture<>());
+    }
+
+    /** What closes the files that are open, or will be when the opening is over that is under way; its outcome counts no more. */
+    private Runnable filesOf(@Nullable OpenPipe current) {
+        Opening underWay = opening;
+        opening = null;
+        if (current != null) {
+            return current::close;
+        }
+        return underWay == null ? () -> {} : underWay::close;
     }
 
     /** Until that is done the pipe is not opened again, and its place is not free. */
@@ -371,41 +399,5 @@ final class TransferLoop implements ConsumerLine.Listener {
 
     private static long earlier(long a, long b) {
         return b - a < 0 ? b : a;
-    }
-
-    /** Opens the store: what was found is handed from the I/O thread to the transfer thread. */
-    private final class Opening {
-        private final @Nullable DamageException known;
-        private @Nullable PipeStore store;
-        private @Nullable DeadLetters deadLetters;
-
-        Opening(@Nullable DamageException known) {
-            this.known = known;
-        }
-
-        void run() {
-            if (known != null && known.isStillTrue()) {
-                throw known;
-            }
-            PipeStore opened = opener.get();
-            store = opened;
-            DeadLetters letters = new DeadLetters(opened.deadLetterLog());
-            letters.settleIn(opened.settled());
-            deadLetters = letters;
-        }
-
-        void done(@Nullable Throwable failure) {
-            boolean counts = opening == this;
-            if (counts && !stopping && store != null && deadLetters != null) {
-                opening = null;
-                opened(new OpenPipe(
-                        name, store, deadLetters, context, diskTasks, memory, metrics, TransferLoop.this::fail));
-            } else if (store != null) {
-                store.close();
-            }
-            if (counts && failure != null) {
-                fail(failure);
-            }
-        }
     }
 }

@@ -12,6 +12,7 @@ import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -271,6 +272,54 @@ class IdlePipesTest {
 
         assertThat(waits.handle((appended, failure) -> ((RelayException) failure).code()))
                 .isCompletedWithValue(ErrorCode.STOPPING);
+    }
+
+    @Test
+    void segmentsThatAreKeptForTheirAgeAreDeletedInTimeThoughTheirPipeIsClosedMeanwhile(@TempDir Path other)
+            throws IOException {
+        PipeSettings tenSeconds = new PipeSettings(Map.of(PipeSettings.RETAIN, "10s"));
+        for (int run = 1; run <= 2; run++) { // each run begins a segment
+            try (SteppedPipes two = new SteppedPipes(other, 2, 1, 2, tenSeconds)) {
+                Stepped kept = two.pipes.get(0);
+                kept.bindAnew();
+                kept.append("x");
+                two.settle();
+                kept.loop.lines(kept.consumer, new long[] {run});
+                two.settle();
+                assertThat(segmentsOf(kept)).isEqualTo(run);
+
+                two.pipes.get(1).append("other");
+                two.settle();
+                assertThat(kept.state()).isEqualTo("CLOSED");
+                two.nowNanos += 9 * SECOND;
+                two.settle();
+                assertThat(segmentsOf(kept)).isEqualTo(run);
+                two.nowNanos += 2 * SECOND;
+                two.settle();
+
+                assertThat(segmentsOf(kept)).isEqualTo(1);
+            }
+        }
+    }
+
+    @Test
+    void whatIsWrongWithAnOpenPipeIsSaidInTheListToo() throws IOException {
+        Files.createDirectories(a.folder().resolve("pipe.json.tmp/in-the-way"));
+
+        Answer answer = a.publish("x");
+        all.settle();
+
+        assertThat(answer).isCompletedExceptionally();
+        assertThat(a.loop.status().reason()).contains("id mark cannot be raised");
+        assertThat(a.loop.standing(new LoopedPipe.Standing("", "", false)).reason())
+                .isEqualTo(a.loop.status().reason());
+        Files.delete(a.folder().resolve("pipe.json.tmp/in-the-way"));
+    }
+
+    private static long segmentsOf(Stepped pipe) throws IOException {
+        try (Stream<Path> segments = Files.list(pipe.folder().resolve("events"))) {
+            return segments.count();
+        }
     }
 
     private List<String> states() {

@@ -98,8 +98,17 @@ final class SteppedPipes implements AutoCloseable {
     }
 
     SteppedPipes(Path folder, int count, int wanted, int most) {
+        this(folder, count, wanted, most, PipeSettings.NONE);
+    }
+
+    /** All made with these settings. */
+    SteppedPipes(Path folder, int count, int wanted, int most, PipeSettings settings) {
         directory = DataDirectory.open(folder.resolve("data"), () -> Instant.EPOCH, () -> "boot");
-        delivery = new DeliveryContext(DeliveryConfig.DEFAULT, () -> nowNanos, () -> Instant.EPOCH, new Random(1));
+        for (int n = 0; n < count; n++) {
+            directory.create(new PipeName("p" + n), settings);
+        }
+        delivery = new DeliveryContext(
+                DeliveryConfig.DEFAULT, () -> nowNanos, () -> Instant.EPOCH.plusNanos(nowNanos), new Random(1));
         places = new OpenPlaces(wanted, most);
         for (int n = 0; n < count; n++) {
             pipes.add(new Stepped(n));

@@ -2,6 +2,7 @@ package io.tabletrelay.core.store.log;
 
 import io.tabletrelay.api.ErrorCode;
 import io.tabletrelay.api.ProducerSequence;
+import io.tabletrelay.core.config.OnDamage;
 import io.tabletrelay.core.store.EventGroup;
 import io.tabletrelay.core.store.EventLog;
 import io.tabletrelay.core.store.EventTailer;
@@ -375,14 +376,15 @@ final class ChronicleEventLog implements EventLog {
 
     @Override
     public EventTailer openTailer() {
-        ChronicleEventTailer tailer = newTailer();
+        ChronicleEventTailer tailer =
+                new ChronicleEventTailer(this, newRecord(), limits.config().onDamage());
         deletion.opened(tailer);
         return tailer;
     }
 
-    /** A reader that deletion knows nothing of. */
+    /** A reader that deletion knows nothing of, and that no damage stops. */
     ChronicleEventTailer newTailer() {
-        return new ChronicleEventTailer(this, newRecord(), limits.config().onDamage());
+        return new ChronicleEventTailer(this, newRecord(), OnDamage.SKIP);
     }
 
     LostEvents lost(Segment segment, long firstId, long lastId) {

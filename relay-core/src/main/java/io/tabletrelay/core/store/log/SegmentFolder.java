@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The folder of one segment, {@code <number>-<first id>}: a Chronicle queue of one file, Chronicle's metadata, and notes of
  * ours: {@code born} (empty), {@code allocated} (bytes of the file that are allocated, i64 big-endian) and {@code ended} (last
- * id, i64 big-endian, and its CRC32C, i32), which is there once the log was closed in order. The
+ * id, i64 big-endian, and its CRC32C, i32), which is there once nothing is appended any more, and {@link CoveredNote}. The
  * name says which ids are lost when nothing in the folder can be read.
  *
  * <p>Threading: immutable.

@@ -4,6 +4,7 @@ import io.tabletrelay.core.store.SmallFile;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
@@ -43,7 +44,10 @@ final class UncoveredSegments {
         forcing.directory(log);
         forcing.directory(SmallFile.parent(log));
         for (Segment segment : segments) {
-            note(segment);
+            if (Files.isDirectory(
+                    segment.folder().path())) { // it may have been deleted since, with all its events settled
+                note(segment);
+            }
         }
     }
 

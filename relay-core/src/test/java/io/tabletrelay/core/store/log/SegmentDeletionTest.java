@@ -20,6 +20,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.stream.Stream;
@@ -258,7 +259,31 @@ class SegmentDeletionTest {
         }
     }
 
+    @Test
+    void damageInASettledSegmentKeepsNoPipeFromDeletingItNotEvenOneThatStopsAtDamage() throws IOException {
+        RetentionConfig retention = new RetentionConfig(Duration.ofSeconds(10), 0);
+        try (TestLog test = new TestLog(folder, retaining(retention, OnDamage.STOP))) {
+            fillAt(test, 3, 1_000);
+            long last = test.log.lastId();
+            long firstEnd = test.log.oldSegments().firstEnd();
+            Path file = test.files().get(0);
+            test.log.close();
+            byte[] content = Files.readAllBytes(file);
+            Arrays.fill(content, SegmentFile.BIRTH_BYTES, content.length, (byte) 0x55);
+            Files.write(file, content);
+            test.log = test.open(0, false);
+
+            OldSegments.Expired expired = test.log.oldSegments().expired(last, Long.MAX_VALUE);
+
+            assertThat(expired.upToId()).isGreaterThanOrEqualTo(firstEnd);
+        }
+    }
+
     static StoreConfig retaining(RetentionConfig retention) {
+        return retaining(retention, OnDamage.SKIP);
+    }
+
+    private static StoreConfig retaining(RetentionConfig retention, OnDamage onDamage) {
         return new StoreConfig(
                 1 << 20,
                 1 << 20,
@@ -268,7 +293,7 @@ class SegmentDeletionTest {
                 Durability.PROCESS,
                 CommitConfig.DEFAULT,
                 FullConfig.DEFAULT,
-                OnDamage.SKIP,
+                onDamage,
                 retention);
     }
 
