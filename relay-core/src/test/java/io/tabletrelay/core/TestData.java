@@ -6,6 +6,7 @@ import io.tabletrelay.api.ProducerSequence;
 import io.tabletrelay.core.config.StoreConfig;
 import io.tabletrelay.core.store.EventGroup;
 import io.tabletrelay.core.store.EventTailer;
+import io.tabletrelay.core.store.folder.BootId;
 import io.tabletrelay.core.store.folder.DataDirectory;
 import io.tabletrelay.core.store.folder.PipeStore;
 import java.io.IOException;
@@ -51,7 +52,7 @@ record TestData(Path path) {
     }
 
     DataDirectory directory() {
-        return DataDirectory.open(path, CLOCK, () -> "boot");
+        return DataDirectory.open(path, CLOCK, BootId::current);
     }
 
     /** Appends events "event 1" and so on, the settled ones being those whose id is a multiple of three. */

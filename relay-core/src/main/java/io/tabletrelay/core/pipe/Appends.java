@@ -17,6 +17,7 @@ import java.util.ArrayDeque;
 import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -49,6 +50,9 @@ final class Appends {
     private final Durability durability;
     private final GroupCommit commit;
     private final PassedSequences passed;
+    /** Is told how far the log goes before anybody else is. */
+    private final LongConsumer appendedUpTo;
+
     private final PipeMetrics metrics;
     private final ArrayDeque<WaitingAppend> waiting = new ArrayDeque<>();
     private final ArrayDeque<Confirming> confirming = new ArrayDeque<>();
@@ -76,6 +80,7 @@ final class Appends {
             LongSupplier backlogEvents,
             LongSupplier nanoTime,
             PassedSequences passed,
+            LongConsumer appendedUpTo,
             PipeMetrics metrics) {
         this.pipe = pipe;
         this.log = log;
@@ -87,6 +92,7 @@ final class Appends {
         this.durability = config.durability();
         this.commit = new GroupCommit(pipe, log, diskTasks, config, nanoTime, this::forceFailed);
         this.passed = passed;
+        this.appendedUpTo = appendedUpTo;
         this.metrics = metrics;
     }
 
@@ -334,6 +340,7 @@ final class Appends {
     }
 
     private int confirm() {
+        appendedUpTo.accept(log.lastId());
         int confirmed = 0;
         long durable = log.durableId();
         while (!confirming.isEmpty() && confirming.peek().lastId() <= durable) {

@@ -71,6 +71,7 @@ final class OpenPipe {
                 subscription::backlog,
                 nanoTime,
                 memory.passed(),
+                store.settled()::raiseAppendedUpTo,
                 metrics);
         this.acks = new AckCommit(name, store.settled(), diskTasks, nanoTime);
         this.flush = new AttemptsFlush(name, store.attempts(), diskTasks, nanoTime, onFailure);

@@ -80,7 +80,16 @@ class FailedForceTest {
         directory = DataDirectory.open(data, () -> Instant.EPOCH, () -> "boot");
         store = PipeStore.open(directory.pipe(PIPE), config, 1 << 20, () -> Instant.EPOCH);
         appends = new Appends(
-                PIPE, log, this::submit, full(config), config, () -> 0, () -> nowNanos, new PassedSequences(), metrics);
+                PIPE,
+                log,
+                this::submit,
+                full(config),
+                config,
+                () -> 0,
+                () -> nowNanos,
+                new PassedSequences(),
+                id -> {},
+                metrics);
     }
 
     /** Never full: there is a log of its own behind it. */

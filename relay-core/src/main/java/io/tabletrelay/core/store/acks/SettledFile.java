@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * One settled-ids file, mapped; {@link SettledFormat} says which byte is what.
  *
- * <p>Threading: created by an I/O thread; words and {@link #deliveredUpTo} are used by the pipe's transfer thread alone,
+ * <p>Threading: created by an I/O thread; words, {@link #deliveredUpTo} and {@link #appendedUpTo} are used by the pipe's transfer thread alone,
  * {@link #settledBelow} and the forces by I/O threads, one at a time.
  */
 final class SettledFile {
@@ -29,12 +29,14 @@ final class SettledFile {
     private final int words;
     private final TwinLong deliveredUpTo;
     private final TwinLong settledBelow;
+    private final TwinLong appendedUpTo;
 
     private SettledFile(MappedByteBuffer map) {
         this.map = map;
         this.words = SettledFormat.words(map.capacity());
         this.deliveredUpTo = TwinLong.read(map, SettledFormat.DELIVERED_AT);
         this.settledBelow = TwinLong.read(map, SettledFormat.SETTLED_BELOW_AT);
+        this.appendedUpTo = TwinLong.read(map, SettledFormat.APPENDED_AT);
     }
 
     /** Writes every byte of a new file and forces it, so that no later store can find the disk full. */
@@ -65,6 +67,7 @@ final class SettledFile {
         header.putLong(SettledFormat.SIZE_CHECK_AT, SettledFormat.headerCheck(fileBytes, SettledFormat.SIZE_AT));
         TwinLong.init(header, SettledFormat.DELIVERED_AT, deliveredUpTo);
         TwinLong.init(header, SettledFormat.SETTLED_BELOW_AT, settledBelow);
+        TwinLong.init(header, SettledFormat.APPENDED_AT, deliveredUpTo);
         return header;
     }
 
@@ -96,7 +99,8 @@ final class SettledFile {
                 && map.getLong(SettledFormat.SIZE_AT) == size
                 && map.getLong(SettledFormat.SIZE_CHECK_AT) == SettledFormat.headerCheck(size, SettledFormat.SIZE_AT)
                 && TwinLong.isReadable(map, SettledFormat.DELIVERED_AT)
-                && TwinLong.isReadable(map, SettledFormat.SETTLED_BELOW_AT);
+                && TwinLong.isReadable(map, SettledFormat.SETTLED_BELOW_AT)
+                && TwinLong.isReadable(map, SettledFormat.APPENDED_AT);
     }
 
     int fileBytes() {
@@ -113,6 +117,10 @@ final class SettledFile {
 
     TwinLong settledBelow() {
         return settledBelow;
+    }
+
+    TwinLong appendedUpTo() {
+        return appendedUpTo;
     }
 
     int bits(long block) {

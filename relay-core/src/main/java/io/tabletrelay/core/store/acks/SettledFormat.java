@@ -6,6 +6,7 @@ package io.tabletrelay.core.store.acks;
  * <pre>
  *  0 magic and version      8 size of the file in bytes     16 check of the size
  * 32 deliveredUpTo, twice (value, check)                    64 settledBelow, twice (value, check)
+ * 96 appendedUpTo, twice (value, check)
  * 128 words: 24 bits block number | 32 bits, one per id | 8 bits check
  * </pre>
  *
@@ -20,6 +21,7 @@ final class SettledFormat {
     static final int SIZE_CHECK_AT = 16;
     static final int DELIVERED_AT = 32;
     static final int SETTLED_BELOW_AT = 64;
+    static final int APPENDED_AT = 96;
     static final int HEADER_BYTES = 128;
     static final int IDS_PER_WORD = 32;
     static final int FIRST_BYTES = 4096;

@@ -203,6 +203,27 @@ public final class SettledIds {
         return file.deliveredUpTo().value();
     }
 
+    /** Highest id of which it was said here that it was appended, and so may be confirmed. */
+    public long appendedUpTo() {
+        return file.appendedUpTo().value();
+    }
+
+    /**
+     * To be called before an append up to this id is confirmed. When this returns it survives a kill: should the log be shorter at
+     * the next open, its files are not those that were written.
+     */
+    public void raiseAppendedUpTo(long id) {
+        file.appendedUpTo().raiseTo(id);
+        if (copy != null) {
+            copy.appendedUpTo().raiseTo(id);
+        }
+    }
+
+    /** Every id below this one was settled for ever before anything of it was deleted. */
+    public long settledBelow() {
+        return namedFile.settledBelow().value();
+    }
+
     /** To be called before the id is sent; it needs room. When this returns it survives a kill. */
     public void raiseDeliveredUpTo(long id) {
         if (!hasRoomFor(id)) {
@@ -411,6 +432,7 @@ public final class SettledIds {
                 }
             }
             target.deliveredUpTo().raiseTo(deliveredUpTo());
+            target.appendedUpTo().raiseTo(appendedUpTo());
             floorAtCopy = floor;
             copy = target;
         }

@@ -48,9 +48,19 @@ public final class DataRepair {
         this.clock = clock;
     }
 
+    /** Where that is, or will be, however links lead to it. */
+    private static Path real(Path path) throws IOException {
+        Path whole = path.toAbsolutePath().normalize();
+        Path existing = whole;
+        while (!Files.exists(existing) && existing.getParent() != null) {
+            existing = existing.getParent();
+        }
+        return existing.toRealPath().resolve(existing.relativize(whole));
+    }
+
     /** Returns what was done besides copying: one line for each loss, and each file that was written anew. */
     public List<String> run() throws IOException {
-        if (!isEmpty(target) || target.toAbsolutePath().normalize().startsWith(source.root())) {
+        if (!isEmpty(target) || real(target).startsWith(source.root().toRealPath())) {
             throw new IllegalArgumentException(
                     "a copy cannot be written there: repair=" + target + "; name a folder that is not there, or empty");
         }

@@ -81,8 +81,14 @@ final class PipeCheck {
     }
 
     private LogCheck.@Nullable Result events(PipeFolder folder, @Nullable SettledIds settled) throws IOException {
-        long shownUpTo = settled == null ? 0 : settled.deliveredUpTo();
-        LogOrigin origin = new LogOrigin(folder.epoch(), folder.salt(), folder.firstFreeId(), shownUpTo, false);
+        long shownUpTo = settled == null ? 0 : Math.max(settled.appendedUpTo(), settled.deliveredUpTo());
+        LogOrigin origin = new LogOrigin(
+                folder.epoch(),
+                folder.salt(),
+                folder.firstFreeId(),
+                shownUpTo,
+                !pipe.isOfThisBoot(),
+                settled == null ? LogOrigin.NOT_KNOWN : settled.settledBelow());
         boolean markIsKnown = pipe.problem().isEmpty();
         return check(folder.eventsFolder(), origin, markIsKnown ? folder.idMark() : 0, id -> {
             unsettledEvents += settled == null || !settled.isSettled(id) ? 1 : 0;
@@ -90,7 +96,7 @@ final class PipeCheck {
     }
 
     private LogCheck.@Nullable Result deadLetters(PipeFolder folder) throws IOException {
-        LogOrigin origin = new LogOrigin(folder.epoch(), folder.salt(), 1, 0, false);
+        LogOrigin origin = new LogOrigin(folder.epoch(), folder.salt(), 1, 0, false, LogOrigin.NOT_KNOWN);
         return check(folder.deadLettersFolder(), origin, 0, id -> {});
     }
 
@@ -131,7 +137,8 @@ final class PipeCheck {
     /** What was set aside before, and what a crash left. */
     private void findLeftovers() throws IOException {
         try (Stream<Path> all = Files.walk(pipe.path(), 3)) {
-            for (Path path : all.sorted().toList()) {
+            for (Path path :
+                    all.filter(each -> !each.equals(pipe.path())).sorted().toList()) {
                 String name = String.valueOf(path.getFileName());
                 if (name.matches(".*\\.(damaged-\\d+|foreign(-\\d+)?)")) {
                     leftovers.add(relative(path) + ": set aside by a relay");

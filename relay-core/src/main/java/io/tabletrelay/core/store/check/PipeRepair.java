@@ -72,9 +72,10 @@ final class PipeRepair {
             repairSettled(from.settledFile(SUBSCRIPTION));
         }
         repairAttempts(from.attemptsFile(SUBSCRIPTION));
-        LogOrigin events = new LogOrigin(from.epoch(), from.salt(), from.firstFreeId(), shownUpTo(), false);
+        LogOrigin events =
+                new LogOrigin(from.epoch(), from.salt(), from.firstFreeId(), shownUpTo(), false, LogOrigin.NOT_KNOWN);
         repairLog(from.eventsFolder(), events, idMark(), Objects.requireNonNull(found.events()));
-        LogOrigin deadLetters = new LogOrigin(from.epoch(), from.salt(), 1, 0, false);
+        LogOrigin deadLetters = new LogOrigin(from.epoch(), from.salt(), 1, 0, false, LogOrigin.NOT_KNOWN);
         repairLog(from.deadLettersFolder(), deadLetters, 0, Objects.requireNonNull(found.deadLetters()));
         return done;
     }
@@ -165,7 +166,10 @@ final class PipeRepair {
     }
 
     private long shownUpTo() {
-        return found.settled() == null ? 0 : found.settled().deliveredUpTo();
+        long delivered = found.settled() == null ? 0 : found.settled().deliveredUpTo();
+        return found.events() == null
+                ? delivered
+                : Math.max(delivered, found.events().lastId());
     }
 
     private void say(Path file, String what) {

@@ -59,17 +59,25 @@ public final class PipeStore implements AutoCloseable {
         SettledIds settled = SettledIds.open(folder.settledFile(SUBSCRIPTION), 1, folder.idMark(), maxAckSpread);
         AttemptJournal attempts = AttemptJournal.open(folder.attemptsFile(SUBSCRIPTION));
         sayDamaged(folder, settled, attempts);
-        long shownUpTo = settled.damagedFile() == null ? Math.max(settled.deliveredUpTo(), settled.floor()) : 0;
+        boolean settledAreKnown = settledWereThere && settled.damagedFile() == null;
+        long shownUpTo = settled.damagedFile() == null
+                ? Math.max(settled.appendedUpTo(), Math.max(settled.deliveredUpTo(), settled.floor()))
+                : 0;
         if (config.durability() == Durability.DISK) {
             settled.keepOnDisk();
         }
-        LogOrigin origin =
-                new LogOrigin(folder.epoch(), folder.salt(), folder.firstFreeId(), shownUpTo, folder.bootChanged());
+        LogOrigin origin = new LogOrigin(
+                folder.epoch(),
+                folder.salt(),
+                folder.firstFreeId(),
+                shownUpTo,
+                folder.bootChanged(),
+                settledAreKnown ? settled.settledBelow() : LogOrigin.NOT_KNOWN);
         String pipe = folder.name().value();
         EventLog log = EventLogs.open(
                 folder.eventsFolder(), pipe, origin, new FolderIdMark(folder), config, clock, folder.eventsMemory());
         try {
-            LogOrigin deadLetters = new LogOrigin(folder.epoch(), folder.salt(), 1, 0, false);
+            LogOrigin deadLetters = new LogOrigin(folder.epoch(), folder.salt(), 1, 0, false, LogOrigin.NOT_KNOWN);
             EventLog deadLetterLog = EventLogs.open(
                     folder.deadLettersFolder(),
                     pipe + " (dead letters)",

@@ -28,6 +28,11 @@ public final class StillDirectory implements AutoCloseable {
      * @param problem what is wrong with pipe.json; empty if nothing is
      */
     public record Pipe(Path path, String name, @Nullable PipeRecord record, String problem) {
+        /** False: the machine was started anew since the pipe was used, and its log may have lost its tail. */
+        public boolean isOfThisBoot() {
+            return record != null && record.bootId().equals(BootId.current());
+        }
+
         /** The pipe's files; throws if nothing says which pipe it is. */
         public PipeFolder folder() {
             if (record == null) {

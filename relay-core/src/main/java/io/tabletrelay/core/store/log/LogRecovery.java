@@ -66,8 +66,12 @@ final class LogRecovery {
 
     RecoveredLog recover() {
         List<SegmentFolder> folders = folders();
-        int lastNumber = folders.stream().mapToInt(SegmentFolder::number).max().orElse(0);
         List<Found> found = inspect(folders);
+        addMissing(found);
+        int lastNumber = Stream.concat(folders.stream(), found.stream().map(Found::folder))
+                .mapToInt(SegmentFolder::number)
+                .max()
+                .orElse(0);
         if (found.isEmpty()) {
             long last = origin.firstFreeId() - 1;
             return RecoveredLog.ofNothing(lastNumber, last, idMark > last);
@@ -91,6 +95,8 @@ final class LogRecovery {
         Segment open = segment(newest, newest.folder().firstId() - 1, 0);
         SegmentScan end = scan(newest, open, producers);
         long lastValidId = end.endIsKnown() ? end.lastValidId() : Math.max(end.lastValidId(), idMark);
+        boolean isShort = isLost(Math.max(lastValidId, end.lastWrittenId()));
+        lastValidId = isShort ? origin.atLeastId() : lastValidId;
         open.appendedUpTo(lastValidId);
         open.grownTo(Math.max(end.bytes(), newest.diskBytes()));
         segments.add(open);
@@ -103,10 +109,40 @@ final class LogRecovery {
                 lastValidId - voidAtEnd,
                 Math.max(lastValidId, end.lastWrittenId()),
                 voidIds - voidAtEnd,
-                !end.endIsKnown() || !newest.covered().whole(),
+                !end.endIsKnown() || !newest.covered().whole() || isShort,
                 forcedId,
                 uncovered(found, segments, forcedId),
                 producers);
+    }
+
+    /** True: the log went further than this in this run of the machine, and its files are not those that were written. */
+    private boolean isLost(long lastId) {
+        return !origin.bootChanged() && origin.atLeastId() > lastId;
+    }
+
+    /** Folders that must have been there and are not: that of the oldest segment, or all of them. */
+    private void addMissing(List<Found> found) {
+        if (origin.keptFromId() == LogOrigin.NOT_KNOWN) {
+            return;
+        }
+        if (found.isEmpty()) {
+            if (isLost(origin.keptFromId() - 1)) {
+                found.add(missing(1));
+            }
+            return;
+        }
+        Found oldest = found.get(0);
+        SegmentHeader header = oldest.header();
+        int number = oldest.folder().number();
+        if (number > 1 && header != null && header.lastValidId() >= origin.keptFromId()) {
+            found.add(0, missing(number - 1));
+        }
+    }
+
+    private Found missing(int number) {
+        SegmentFolder folder = SegmentFolder.of(log, number, origin.keptFromId());
+        findings.damaged(folder, State.MISSING, true);
+        return new Found(folder, State.MISSING, null, 0, CoveredNote.NONE);
     }
 
     /** Segments with events that no header and no note says are on disk. */

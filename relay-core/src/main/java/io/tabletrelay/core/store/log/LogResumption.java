@@ -30,7 +30,8 @@ final class LogResumption {
             LongSupplier usableBytes,
             Forcing forcing) {
         // what a power cut took was found out when the log was opened first
-        LogOrigin since = new LogOrigin(origin.epoch(), origin.salt(), origin.firstFreeId(), 0, false);
+        LogOrigin since =
+                new LogOrigin(origin.epoch(), origin.salt(), origin.firstFreeId(), 0, false, LogOrigin.NOT_KNOWN);
         RecoveredLog before = closed.recovered();
         SegmentWriter.End end = closed.end();
         if (end == null) {

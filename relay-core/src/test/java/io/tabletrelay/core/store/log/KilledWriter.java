@@ -62,7 +62,7 @@ final class KilledWriter {
     }
 
     static ChronicleEventLog open(Path folder) {
-        LogOrigin origin = new LogOrigin(7, 3, 1, 0, false);
+        LogOrigin origin = new LogOrigin(7, 3, 1, 0, false, LogOrigin.NOT_KNOWN);
         IdMark mark = new FileMark(folder.resolve("mark"));
         LogLimits limits = new LogLimits("killed", TestLog.SMALL);
         return ChronicleEventLog.open(

@@ -204,7 +204,7 @@ class LogResumptionTest {
     }
 
     private EventLog open() {
-        LogOrigin origin = new LogOrigin(7, 11, 1, 0, false);
+        LogOrigin origin = new LogOrigin(7, 11, 1, 0, false, LogOrigin.NOT_KNOWN);
         return EventLogs.open(folder, "orders", origin, mark, StoreConfig.DEFAULT, () -> Instant.EPOCH, memory);
     }
 

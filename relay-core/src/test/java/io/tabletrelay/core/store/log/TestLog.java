@@ -67,9 +67,11 @@ final class TestLog implements AutoCloseable {
         log = open(0, false);
     }
 
+    long keptFromId = LogOrigin.NOT_KNOWN;
+
     ChronicleEventLog open(long atLeastId, boolean bootChanged) {
         LongSupplier usable = () -> usableBytes;
-        LogOrigin origin = new LogOrigin(7, SALT, 1, atLeastId, bootChanged);
+        LogOrigin origin = new LogOrigin(7, SALT, 1, atLeastId, bootChanged, keptFromId);
         return ChronicleEventLog.open(folder, new LogLimits("orders", config), origin, mark, () -> now, usable, disk);
     }
 
