@@ -76,8 +76,9 @@ final class SegmentCursor implements AutoCloseable {
      */
     void search(long id, long lastId) {
         stopReading();
+        settleFaults();
         try {
-            found = FoundEvents.from(searched(found.endsBefore(id)), id, lastId);
+            found = searchOnceMore(id, lastId);
         } catch (IOException e) {
             stopSearching();
             if (!SegmentFile.isLost(e)) {
@@ -91,6 +92,16 @@ final class SegmentCursor implements AutoCloseable {
         } catch (RuntimeException | Error e) {
             stopSearching();
             throw unsearchable(e);
+        }
+    }
+
+    /** No search touches mapped memory: a fault that shows here is a late one, of what Chronicle read before. */
+    private FoundEvents searchOnceMore(long id, long lastId) throws IOException {
+        try {
+            return FoundEvents.from(searched(found.endsBefore(id)), id, lastId);
+        } catch (InternalError late) {
+            unreadable(late);
+            return FoundEvents.from(searched(false), id, lastId);
         }
     }
 

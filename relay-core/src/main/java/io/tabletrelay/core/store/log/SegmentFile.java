@@ -6,6 +6,7 @@ import java.io.Serial;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
+import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -72,8 +73,11 @@ final class SegmentFile {
         return blocks * limits.blockBytes() + overlapBytes;
     }
 
-    /** How many records Chronicle's header says there are, the segment's header included. */
+    /** How many records Chronicle's header says there are, the segment's header included; 0: it does not, or was cut. */
     static long knownRecords(Path file) throws IOException {
+        if (Files.size(file) < BIRTH_BYTES) {
+            return 0;
+        }
         try (SegmentBytes bytes = SegmentBytes.open(file)) {
             return bytes.wordAt(LAST_POSITION_OFFSET) == 0
                     ? 0

@@ -103,7 +103,7 @@ record DamageVerdict(FileDamage damage, PipeState whole, Set<Long> touched, List
             for (Damage found : pipe.damages()) {
                 Long first = found.firstId();
                 Long last = found.lastId();
-                if (first != null && last != null) {
+                if (first != null && last != null && !found.file().contains("dead-letters")) {
                     checkLost(new IdRange(first, last), found);
                 }
             }

@@ -99,7 +99,9 @@ final class DamagedPipe {
                 return state;
             });
         } catch (StoreException e) {
-            assertThat(damage.file().toString()).as(e.reason()).endsWith("pipe.json");
+            assertThat(damage.file().toString())
+                    .as("%s: %s", damage, e.reason())
+                    .endsWith("pipe.json");
             assertThat(e.reason()).contains(SmallPipe.NAME, "pipe.json", "; ");
             return null;
         }

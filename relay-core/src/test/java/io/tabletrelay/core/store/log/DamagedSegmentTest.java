@@ -225,6 +225,18 @@ class DamagedSegmentTest {
         }
     }
 
+    /** Half a count of its records is none: ids up to the mark may have been given. */
+    @Test
+    void aSegmentThatWasCutInChroniclesHeaderAfterAKillIsNamedAndItsIdsAreNotGivenAgain() throws IOException {
+        trial.forgetEnd();
+        for (int bytes : new int[] {68, 69, 72, 75, 76, 100}) {
+            DamageTrial.Outcome outcome = trial.runOverBoots(file -> file.setLength(bytes));
+
+            assertThat(outcome.damaged()).as("%d bytes", bytes).hasSize(1);
+            assertThat(outcome.appendedId()).isGreaterThan(EVENTS);
+        }
+    }
+
     @Test
     void aSegmentFileThatIsGoneIsNamed() throws IOException {
         DamageTrial.Outcome outcome = trial.runOverBoots(file -> Files.delete(trial.file));
