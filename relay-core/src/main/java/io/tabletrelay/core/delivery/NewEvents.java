@@ -86,7 +86,7 @@ final class NewEvents implements AutoCloseable {
         long id = from;
         long last = log.lastId();
         while (id <= last) {
-            long live = log.skipVoid(id);
+            long live = log.skipVoid(settled.firstUnsettled(id));
             if (live == id && !elsewhere.test(id)) {
                 break;
             }

@@ -1,6 +1,7 @@
 package io.tabletrelay.core.pipe;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.tabletrelay.api.ErrorCode;
 import io.tabletrelay.api.ProducerSequence;
@@ -17,6 +18,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Three pipes, one of which may be open; two in need. */
@@ -324,6 +327,44 @@ class IdlePipesTest {
 
     private List<String> states() {
         return all.pipes.stream().map(Stepped::state).toList();
+    }
+
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void aPlaceIsGivenOnOnlyOnceTheFilesOfWhoHadItAreClosed() throws IOException {
+        a.append("x");
+        all.settle();
+        assertThat(handles(a)).isPositive();
+
+        b.append("y");
+        for (int step = 0; step < 20; step++) { // the disk is slow to close
+            a.turn();
+            b.turn();
+            b.diskStep();
+        }
+
+        assertThat(a.diskWork).isNotEmpty();
+        assertThat(handles(a)).isPositive();
+        assertThat(handles(b)).isZero();
+        assertThat(b.state()).isEqualTo("OPENING");
+        all.settle();
+        assertThat(b.state()).isEqualTo("OPEN");
+        assertThat(handles(b)).isPositive();
+        await().untilAsserted(() -> assertThat(handles(a)).isZero());
+    }
+
+    /** Of this process, in the pipe's folder. */
+    private static long handles(Stepped pipe) throws IOException {
+        long count = 0;
+        try (Stream<Path> all = Files.list(Path.of("/proc/self/fd"))) {
+            for (Path handle : all.toList()) {
+                count += Files.isSymbolicLink(handle)
+                                && Files.readSymbolicLink(handle).startsWith(pipe.folder())
+                        ? 1
+                        : 0;
+            }
+        }
+        return count;
     }
 
     private void closeByUsing(Stepped other) {

@@ -17,6 +17,7 @@ import java.util.List;
  * @param idleConsumers bound at once
  * @param idleTime for which they are watched
  * @param manyPipes of which few are open
+ * @param deepEvents backlog of one pipe, of which every tenth is settled
  */
 record BenchPlan(
         int rounds,
@@ -30,7 +31,8 @@ record BenchPlan(
         long backlogEvents,
         int idleConsumers,
         Duration idleTime,
-        int manyPipes) {
+        int manyPipes,
+        long deepEvents) {
     static final BenchPlan FULL = new BenchPlan(
             5,
             2,
@@ -43,7 +45,8 @@ record BenchPlan(
             1_000_000,
             100,
             Duration.ofSeconds(30),
-            10_000);
+            10_000,
+            10_000_000);
 
     /** For a first look: too short to be believed. */
     static final BenchPlan QUICK = new BenchPlan(
@@ -58,7 +61,8 @@ record BenchPlan(
             200_000,
             100,
             Duration.ofSeconds(5),
-            1_000);
+            1_000,
+            1_000_000);
 
     /** How many events a paced round has. */
     long pacedEvents(int ratePerSecond) {

@@ -3,9 +3,13 @@ package io.tabletrelay.harness.bench;
 import io.tabletrelay.harness.RelayProcess;
 import io.tabletrelay.harness.bench.client.ManyPipes;
 import io.tabletrelay.harness.bench.client.ProcessFigures;
+import io.tabletrelay.harness.bench.client.ServerProcess;
+import io.tabletrelay.harness.bench.client.Variant;
 import io.tabletrelay.harness.bench.report.Report;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.List;
 
 /**
  * What very many pipes cost, of which few are open at a time: to make them, to keep them, to start with them.
@@ -13,11 +17,13 @@ import java.nio.file.Path;
  * <p>Threading: immutable.
  */
 final class Scale implements Scenario.Measurement {
-    private static final String NAME = "scale";
+    static final String NAME = "scale";
+    /** So many publishes open all pipes, before it counts. */
+    private static final int PIPES_TO_OPEN = 1_000;
 
     @Override
     public int rounds(BenchPlan plan) {
-        return 1;
+        return 1 + 2 * plan.allRounds();
     }
 
     @Override
@@ -39,6 +45,9 @@ final class Scale implements Scenario.Measurement {
             report.add(NAME, count + " pipes", "file handles", (double) figures.handles());
             report.add(NAME, count + " pipes", "mappings", (double) figures.mappings());
             report.aimAtMost(NAME, "RSS MiB", figures.residentMib(), 600);
+            double kib = kibOnDisk(data) / count;
+            report.add(NAME, count + " pipes", "KiB on disk each", kib);
+            report.aimAtMost(NAME, "KiB on disk of an idle pipe", kib, 64);
             relay.kill();
         }
         try (RelayProcess relay = RelayProcess.serve(data)) {
@@ -50,6 +59,44 @@ final class Scale implements Scenario.Measurement {
             }
         }
         bench.roundDone();
+        DeepPipe.measure(bench);
+        busyPipes(bench);
+    }
+
+    private static void busyPipes(Bench bench) throws IOException, InterruptedException {
+        for (int round = 1; round <= bench.plan().allRounds(); round++) {
+            for (Variant variant : List.of(Variant.RELAY, Variant.RELAY_PIPES)) {
+                ServerProcess server = bench.server(variant);
+                long events = bench.plan().backlogEvents();
+                server.open();
+                server.push(PIPES_TO_OPEN);
+                server.awaitPushed();
+                server.push(events);
+                double seconds = server.awaitPushed() / 1e9;
+                server.shut();
+                if (round > bench.plan().warmUpRounds()) {
+                    bench.report().add(NAME, "stored, " + variant.label(), Throughput.RATE, events / seconds);
+                }
+                bench.roundDone();
+            }
+        }
+        double ratio = bench.report()
+                .ratio(
+                        NAME,
+                        Throughput.RATE,
+                        "stored, " + Variant.RELAY_PIPES.label(),
+                        "stored, " + Variant.RELAY.label());
+        bench.report().aimAtLeast(NAME, "rate of 1,000 busy pipes / of one", ratio, 0.8);
+    }
+
+    /** As the file system counts it: a file's length says nothing here. */
+    private static double kibOnDisk(Path data) throws IOException, InterruptedException {
+        Process du = new ProcessBuilder("du", "-sk", data.resolve("pipes").toString()).start();
+        String answer = new String(du.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        if (du.waitFor() != 0) {
+            throw new IOException("du could not count: folder=" + data + ", answer=" + answer);
+        }
+        return Double.parseDouble(answer.split("\\s", 2)[0]);
     }
 
     private static void add(Report report, String what, ManyPipes.Times times) {

@@ -8,15 +8,22 @@ import io.tabletrelay.harness.RawClient;
 import io.tabletrelay.harness.RelayProcess;
 import io.tabletrelay.harness.bench.client.ManyPipes;
 import io.tabletrelay.harness.bench.client.ProcessFigures;
+import io.tabletrelay.harness.bench.client.RawConsumer;
+import io.tabletrelay.harness.bench.client.StoredPipe;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
 import org.junit.jupiter.api.condition.EnabledOnOs;
@@ -34,6 +41,7 @@ class ScaleIT {
 
     private static final int OTHER_HANDLES = 300;
     private static final int BOUND = 50;
+    private static final Duration PING_PAUSE = Duration.ofMillis(100);
 
     private final int count = Integer.getInteger("scale.pipes", 1_000);
     private final HttpClient http = HttpClient.newHttpClient();
@@ -48,7 +56,9 @@ class ScaleIT {
             try (ManyPipes pipes = new ManyPipes(relay.http())) {
                 System.out.printf("scale: first events of %d pipes: %s%n", count, pipes.publish(count));
                 assertThatHandlesAreFew(relay, "first events");
-                System.out.printf("scale: second events: %s%n", pipes.publish(count));
+                ManyPipes.Times second = pipes.publish(count);
+                System.out.printf("scale: second events, most of closed pipes: %s%n", second);
+                assertThat(second.medianMillis()).isLessThan(1_000);
                 assertThatHandlesAreFew(relay, "second events");
                 assertThat(pipes.lastIds(count)).containsExactly(2, 2);
             }
@@ -63,6 +73,74 @@ class ScaleIT {
                 assertThatHandlesAreFew(relay, "third events");
                 assertThat(pipes.lastIds(count)[0]).isGreaterThanOrEqualTo(3);
             }
+        }
+    }
+
+    /** Each id but the first is settled: nothing can be forgotten, and the ring becomes larger and larger. */
+    @Test
+    void othersAreServedWhileTheRingOfAPipeWithMillionsOfPendingIdsGrows() throws Exception {
+        long events = count * 1_000L;
+        new StoredPipe(data, "deep").write(events, events * 2 / 5, id -> id > 1);
+        Path ring = data.resolve("pipes/deep/subscriptions/default.settled");
+        long bytesBefore = Files.size(ring);
+        long startNanos = System.nanoTime();
+
+        List<Long> pingNanos;
+        try (RelayProcess relay = RelayProcess.serve(data, "--pipe-window=1000")) {
+            relay.awaitReady(PATIENCE);
+            try (RawConsumer consumer = RawConsumer.bindKeeping(relay.wsPort(), "deep", 1)) {
+                long firstNanos = consumer.receiveAny(1, PATIENCE);
+                System.out.printf("scale: first of %d events after %d ms%n", events, millis(firstNanos - startNanos));
+                CompletableFuture<Long> drained = drain(consumer, events * 3 / 5);
+                pingNanos = pingUntil(drained, relay.wsPort());
+                drained.join();
+                System.out.printf("scale: delivered after %d ms%n", millis(System.nanoTime() - firstNanos));
+            }
+        }
+
+        assertThat(Files.size(ring)).isGreaterThan(bytesBefore);
+        pingNanos.sort(null);
+        long p99Nanos = pingNanos.get(pingNanos.size() * 99 / 100);
+        System.out.printf("scale: %d pings, p99 %d ms%n", pingNanos.size(), millis(p99Nanos));
+        assertThat(Duration.ofNanos(p99Nanos)).isLessThan(Duration.ofSeconds(1));
+    }
+
+    private static long millis(long nanos) {
+        return nanos / 1_000_000;
+    }
+
+    private static CompletableFuture<Long> drain(RawConsumer consumer, long events) {
+        return CompletableFuture.supplyAsync(() -> {
+            try {
+                return consumer.receiveAny(events, PATIENCE);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        });
+    }
+
+    /** How long each answer took; fewer are sent than a relay takes for a flood. */
+    private static List<Long> pingUntil(CompletableFuture<?> done, int port) throws Exception {
+        List<Long> nanos = new ArrayList<>();
+        try (RawClient client = RawClient.connect(port)) {
+            client.sendText("BIND:other");
+            assertThat(client.next(PATIENCE).text()).isEqualTo("READY");
+            do {
+                long sentNanos = System.nanoTime();
+                client.sendFrame(RawClient.PING, true, true, new byte[] {1});
+                assertThat(client.next(PATIENCE).opcode()).isEqualTo(RawClient.PONG);
+                nanos.add(System.nanoTime() - sentNanos);
+            } while (!endsWithin(PING_PAUSE, done));
+        }
+        return nanos;
+    }
+
+    private static boolean endsWithin(Duration pause, CompletableFuture<?> done) throws Exception {
+        try {
+            done.get(pause.toMillis(), TimeUnit.MILLISECONDS);
+            return true;
+        } catch (TimeoutException e) {
+            return false;
         }
     }
 

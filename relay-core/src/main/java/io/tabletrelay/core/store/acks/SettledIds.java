@@ -151,6 +151,20 @@ public final class SettledIds {
         return id <= floor || (file.bits(SettledFormat.block(id)) & SettledFormat.bit(id)) != 0;
     }
 
+    /** The first id from this one on that is not settled; looks at whole words, so that millions are passed at once. */
+    public long firstUnsettled(long fromId) {
+        long id = Math.max(fromId, floor + 1);
+        while (true) {
+            int from = (int) (id & (SettledFormat.IDS_PER_WORD - 1));
+            int bits = file.bits(SettledFormat.block(id));
+            int run = Math.min(Integer.numberOfTrailingZeros(~(bits >>> from)), SettledFormat.IDS_PER_WORD - from);
+            id += run;
+            if (from + run < SettledFormat.IDS_PER_WORD) {
+                return id;
+            }
+        }
+    }
+
     /** Settles an id that was delivered; returns false if it was settled before. When this returns it survives a kill. */
     public boolean settle(long id) {
         if (id <= floor) {

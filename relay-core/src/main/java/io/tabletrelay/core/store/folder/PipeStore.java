@@ -177,8 +177,11 @@ public final class PipeStore implements AutoCloseable {
     public void closeInOrder() {
         attempts.flush();
         settled.close();
-        folder.eventsMemory().closeInOrder();
-        folder.deadLettersMemory().closeInOrder();
+        try {
+            folder.eventsMemory().closeInOrder();
+        } finally {
+            folder.deadLettersMemory().closeInOrder();
+        }
     }
 
     /** Closes the files, also after a failure. */

@@ -14,7 +14,8 @@ final class ChronicleSettings {
             "chronicle.analytics.disable", "true",
             "chronicle.announcer.disable", "true",
             "chronicle.disk.monitor.disable", "true",
-            "chronicle.table.store.timeoutMS", "500",
+            // nobody else holds that lock, but a stall before the first attempt counts too
+            "chronicle.table.store.timeoutMS", "10000",
             // it takes itself for a part of a build, and creates target or /tmp/target: nothing can be created here
             "project.build.directory", "/dev/null");
 

@@ -80,7 +80,9 @@ final class SegmentStarter {
             }
             throw new StoreException(
                     ErrorCode.PIPE_FAILED,
-                    "segment cannot be started: pipe=%s, segment=%s".formatted(limits.pipe(), folder.path()),
+                    "segment cannot be started: pipe=%s, segment=%s, error=%s, reason=%s"
+                            .formatted(
+                                    limits.pipe(), folder.path(), e.getClass().getSimpleName(), e.getMessage()),
                     e);
         }
     }

@@ -27,6 +27,24 @@ class SettledIdsTest {
     }
 
     @Test
+    void theFirstUnsettledIdIsFoundBehindWholeWordsAndWithinThem() {
+        SettledIds ids = open();
+        ids.raiseDeliveredUpTo(500);
+        for (long id = 2; id <= 400; id++) {
+            if (id != 64 && id != 100) {
+                ids.settle(id);
+            }
+        }
+
+        assertThat(ids.firstUnsettled(0)).isEqualTo(1);
+        assertThat(ids.firstUnsettled(2)).isEqualTo(64);
+        assertThat(ids.firstUnsettled(64)).isEqualTo(64);
+        assertThat(ids.firstUnsettled(65)).isEqualTo(100);
+        assertThat(ids.firstUnsettled(101)).isEqualTo(401);
+        assertThat(ids.firstUnsettled(1_000_000)).isEqualTo(1_000_000);
+    }
+
+    @Test
     void aNewFileIsOnePageAndHasNothingSettled() throws IOException {
         SettledIds ids = open();
 

@@ -39,6 +39,9 @@ public final class RawConsumer implements AutoCloseable {
     private final ByteBuffer in = ByteBuffer.allocateDirect(READ_BYTES);
     private final ByteBuffer out = ByteBuffer.allocateDirect(ACK_BYTES);
     private final @Nullable Histogram latencies;
+    /** This event alone is never acked. */
+    private final long keptId;
+
     private boolean handshaken;
     private boolean bound;
     private long received;
@@ -48,7 +51,8 @@ public final class RawConsumer implements AutoCloseable {
 
     private long readNanos;
 
-    private RawConsumer(SocketChannel socket, Selector selector, @Nullable Histogram latencies) {
+    private RawConsumer(SocketChannel socket, Selector selector, @Nullable Histogram latencies, long keptId) {
+        this.keptId = keptId;
         this.socket = socket;
         this.selector = selector;
         this.latencies = latencies;
@@ -60,12 +64,22 @@ public final class RawConsumer implements AutoCloseable {
      * @param latencies gets for each event the nanoseconds from the time at the beginning of its payload to its arrival
      */
     public static RawConsumer bind(int port, String pipe, @Nullable Histogram latencies) throws IOException {
+        return bind(port, pipe, latencies, 0);
+    }
+
+    /** The same, but that it acks all events but one. */
+    public static RawConsumer bindKeeping(int port, String pipe, long keptId) throws IOException {
+        return bind(port, pipe, null, keptId);
+    }
+
+    private static RawConsumer bind(int port, String pipe, @Nullable Histogram latencies, long keptId)
+            throws IOException {
         SocketChannel socket = SocketChannel.open(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
         socket.setOption(StandardSocketOptions.TCP_NODELAY, true);
         socket.configureBlocking(false);
         Selector selector = Selector.open();
         socket.register(selector, SelectionKey.OP_READ);
-        RawConsumer consumer = new RawConsumer(socket, selector, latencies);
+        RawConsumer consumer = new RawConsumer(socket, selector, latencies, keptId);
         consumer.out.put(("GET / HTTP/1.1\r\nHost: 127.0.0.1:" + port + "\r\nUpgrade: websocket\r\n"
                         + "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
                         + "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n")
@@ -212,7 +226,9 @@ public final class RawConsumer implements AutoCloseable {
         if (latencies != null) {
             latencies.recordValue(Math.max(0, readNanos - in.getLong(payload)));
         }
-        putAck(id);
+        if (id != keptId) {
+            putAck(id);
+        }
     }
 
     /** {@code ACK:<id>}, digit by digit: nothing is allocated for an event. */

@@ -3,6 +3,7 @@ package io.tabletrelay.harness.bench.client;
 /** What is measured, and what it is compared with; each has a process of its own. */
 public enum Variant {
     RELAY("relay", "relay"),
+    RELAY_PIPES("relay, 1,000 pipes", "relay-pipes"),
     RELAY_DISK("relay at disk", "relay-disk"),
     RELAY_HTTP("relay, over HTTP", "relay"),
     PLAIN("(a) plain sends", "plain"),

@@ -84,6 +84,7 @@ public final class BenchServer {
         Path folder = folder(++opened);
         ServedVariant started = switch (variant) {
             case "relay" -> RelayVariant.atProcess(load, folder);
+            case "relay-pipes" -> RelayVariant.atProcessWithManyPipes(load, folder);
             case "relay-disk" -> RelayVariant.atDisk(load, folder);
             case "forced" -> new ForcedVariant(load, folder);
             case "plain" -> new PlainVariant(load);

@@ -11,8 +11,10 @@ import io.tabletrelay.core.config.StoreConfig;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,16 +30,21 @@ final class RelayVariant implements ServedVariant {
     static final int MOST_AT_DISK = 1_024;
 
     private static final PipeName PIPE = new PipeName("bench");
+    private static final int MANY_PIPES = 1_000;
 
     private final Load load;
+    /** Published to in turn. */
+    private final List<PipeName> pipes;
+
     private final int mostUnconfirmed;
     private final Relay relay;
     private final AtomicInteger unconfirmed = new AtomicInteger();
     private volatile @Nullable Thread publishing;
     private volatile @Nullable Throwable failure;
 
-    private RelayVariant(Load load, Path data, StoreConfig store, int mostUnconfirmed) {
+    private RelayVariant(Load load, Path data, List<PipeName> pipes, StoreConfig store, int mostUnconfirmed) {
         this.load = load;
+        this.pipes = pipes;
         this.mostUnconfirmed = mostUnconfirmed;
         RelayConfig defaults = RelayConfig.defaults(data);
         DeliveryConfig delivery = defaults.delivery();
@@ -55,7 +62,15 @@ final class RelayVariant implements ServedVariant {
     }
 
     static RelayVariant atProcess(Load load, Path data) {
-        return new RelayVariant(load, data, StoreConfig.DEFAULT, MOST_AT_PROCESS);
+        return new RelayVariant(load, data, List.of(PIPE), StoreConfig.DEFAULT, MOST_AT_PROCESS);
+    }
+
+    /** With a thousand busy pipes. */
+    static RelayVariant atProcessWithManyPipes(Load load, Path data) {
+        List<PipeName> pipes = IntStream.range(0, MANY_PIPES)
+                .mapToObj(n -> new PipeName("bench-" + n))
+                .toList();
+        return new RelayVariant(load, data, pipes, StoreConfig.DEFAULT, MOST_AT_PROCESS);
     }
 
     static RelayVariant atDisk(Load load, Path data) {
@@ -71,7 +86,7 @@ final class RelayVariant implements ServedVariant {
                 usual.whenFull(),
                 usual.onDamage(),
                 usual.retention());
-        return new RelayVariant(load, data, atDisk, MOST_AT_DISK);
+        return new RelayVariant(load, data, List.of(PIPE), atDisk, MOST_AT_DISK);
     }
 
     /** The edge as it is by default, on a free port. */
@@ -106,14 +121,14 @@ final class RelayVariant implements ServedVariant {
             if (unconfirmed.get() >= mostUnconfirmed) {
                 awaitUnconfirmed(mostUnconfirmed / 2);
             }
-            publish(payload.duplicate());
+            publish(pipes.get((int) (n % pipes.size())), payload.duplicate());
         }
         awaitUnconfirmed(0);
     }
 
     @Override
     public void pace(int eventsPerSecond, long events) throws InterruptedException {
-        new Pacer(eventsPerSecond, load.eventBytes()).send(events, this::publish);
+        new Pacer(eventsPerSecond, load.eventBytes()).send(events, payload -> publish(pipes.get(0), payload));
     }
 
     /** Over HTTP, from outside: asking here would be work of the server that is measured. */
@@ -127,10 +142,10 @@ final class RelayVariant implements ServedVariant {
         relay.close();
     }
 
-    private void publish(ByteBuffer payload) {
+    private void publish(PipeName pipe, ByteBuffer payload) {
         unconfirmed.incrementAndGet();
         var unused = relay.publisher()
-                .publish(PIPE, "bytes", payload)
+                .publish(pipe, "bytes", payload)
                 .whenComplete((appended, refusal) -> answered(refusal));
     }
 
@@ -150,7 +165,7 @@ final class RelayVariant implements ServedVariant {
         }
         Throwable refusal = failure;
         if (refusal != null) {
-            throw new IOException("event was refused: pipe=" + PIPE + ", reason=" + refusal.getMessage(), refusal);
+            throw new IOException("event was refused: reason=" + refusal.getMessage(), refusal);
         }
     }
 }
