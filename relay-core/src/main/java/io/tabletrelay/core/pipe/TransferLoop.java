@@ -98,7 +98,10 @@ final class TransferLoop implements ConsumerLine.Listener {
 
     /** One turn, after the commands. Returns how much was done; more than nothing means: call again soon. */
     int doWork() {
-        line.expireProbe(now());
+        if (line.expireProbe(now())) {
+            return 1; // what the newcomer acked before it was bound is among the commands now, and goes ahead of
+            // deliveries
+        }
         if (state == State.FAILED && now() - retryAtNanos >= 0) {
             state = State.OPENING;
         }

@@ -1,5 +1,6 @@
 package io.tabletrelay.core.store.check;
 
+import io.tabletrelay.api.Durability;
 import io.tabletrelay.core.config.StoreConfig;
 import io.tabletrelay.core.store.SmallFile;
 import io.tabletrelay.core.store.acks.AttemptFile;
@@ -55,7 +56,17 @@ final class PipeRepair {
         this.record = Objects.requireNonNull(pipe.record());
         this.from = pipe.folder();
         StoreConfig own = record.settings().over(relay);
-        this.config = new StoreConfig(own.segmentBytes(), own.maxEventBytes(), 0, 0, 0);
+        this.config = new StoreConfig(
+                own.segmentBytes(),
+                own.maxEventBytes(),
+                0,
+                0,
+                0,
+                Durability.DISK, // a copy that was written is on disk, whatever its pipe confirms at
+                own.commit(),
+                own.whenFull(),
+                own.onDamage(),
+                own.retention());
     }
 
     List<String> run() throws IOException {
