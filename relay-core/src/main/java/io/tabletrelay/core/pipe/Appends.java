@@ -154,9 +154,9 @@ final class Appends {
         return first == null || makingRoom ? otherwise : full.nextDeadlineNanos(first, otherwise);
     }
 
-    /** True: nobody waits for an answer, and nothing is to be forced or was refused by the disk. */
+    /** True: nobody waits for an answer, and the disk has not refused anything just now. */
     boolean isIdle() {
-        return waiting.isEmpty() && confirming.isEmpty() && commit.trouble().isEmpty();
+        return waiting.isEmpty() && confirming.isEmpty() && commit.refusal() == null;
     }
 
     /** Answers everything that is not appended yet with this failure. */

@@ -100,13 +100,15 @@ final class GroupCommit {
 
     /** When the next turn is wanted though no command comes, or {@code otherwise}. */
     long nextDeadlineNanos(long otherwise) {
-        if (!atDisk || forcing || log.durableId() == log.lastId()) {
+        if (forcing) {
             return otherwise;
         }
-        if (gathered > 0) {
+        boolean uncovered = atDisk && log.durableId() < log.lastId();
+        if (uncovered && gathered > 0) {
             return latestNanos();
         }
-        return failure != null && somebodyWaits ? retryAtNanos : otherwise;
+        boolean forcesAgain = uncovered && failure != null && somebodyWaits;
+        return forcesAgain || refusal() != null ? retryAtNanos : otherwise;
     }
 
     /** The log could make room: at durability process that is all it takes to be well again. */

@@ -317,6 +317,27 @@ class IdlePipesTest {
         assertThat(a.loop.standing(new LoopedPipe.Standing("", "", false)).reason())
                 .isEqualTo(a.loop.status().reason());
         Files.delete(a.folder().resolve("pipe.json.tmp/in-the-way"));
+        Files.delete(a.folder().resolve("pipe.json.tmp"));
+    }
+
+    @Test
+    void aPipeThatTheDiskRefusedKeepsItsPlaceNoLongerThanPublishesAreRefused() throws IOException {
+        Files.createDirectories(a.folder().resolve("pipe.json.tmp/in-the-way"));
+        Answer refused = a.publish("x");
+        all.settle();
+        assertThat(refused).isCompletedExceptionally();
+        Files.delete(a.folder().resolve("pipe.json.tmp/in-the-way"));
+        Files.delete(a.folder().resolve("pipe.json.tmp"));
+        assertThat(a.loop.nextDeadlineNanos(Long.MAX_VALUE)).isLessThanOrEqualTo(all.nowNanos + SECOND);
+
+        all.nowNanos += SECOND;
+        all.settle();
+        closeByUsing(b);
+
+        assertThat(a.state()).isEqualTo("CLOSED");
+        Answer stored = a.publish("y");
+        all.settle();
+        assertThat(stored).isCompletedWithValueMatching(appended -> appended.firstId() == 1);
     }
 
     private static long segmentsOf(Stepped pipe) throws IOException {

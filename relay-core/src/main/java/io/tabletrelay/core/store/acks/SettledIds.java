@@ -272,12 +272,18 @@ public final class SettledIds {
      * {@code skipTo(id - 1)}. I/O thread.
      */
     public void settleBelow(long id) {
+        boolean failedBefore = forceFailed;
         try {
+            if (failedBefore) {
+                namedFile.touch();
+            }
             if (growingFile != null) {
                 growingFile.settledBelow().raiseTo(id);
             }
             namedFile.settledBelow().raiseTo(id);
+            forceFailed = true; // the kernel says once that some page could not be written, whichever page is asked for
             namedFile.forceHeader();
+            forceFailed = failedBefore;
         } catch (IOException e) {
             throw SmallFile.failure("settled ids cannot be forced to disk", path, e);
         }
