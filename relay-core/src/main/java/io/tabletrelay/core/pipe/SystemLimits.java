@@ -1,6 +1,7 @@
 package io.tabletrelay.core.pipe;
 
 import com.sun.management.UnixOperatingSystemMXBean;
+import io.tabletrelay.core.config.RelayConfig;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
@@ -9,6 +10,7 @@ import java.nio.file.Path;
 import java.util.Objects;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /**
  * What the system lets a process have, and how many open pipes fit into that.
@@ -26,6 +28,8 @@ record SystemLimits(long openFiles, long mappings) {
     private static final int FILES_A_PIPE = 6;
 
     private static final int MAPPINGS_A_PIPE = 8;
+    /** So few that pipes in use may have to wait for each other. */
+    private static final int FEW = 200;
     /** The other half is for connections. */
     private static final int SHARE_OF_FILES = 2;
     /** The JVM, its libraries, the doors. */
@@ -48,17 +52,19 @@ record SystemLimits(long openFiles, long mappings) {
         }
     }
 
-    /** Places for as many pipes as configured, or as fit; says so if those are fewer. */
+    /** Places for as many pipes as configured, or as fit; says so if those are fewer, and warns if so many were asked for. */
     OpenPlaces places(int maxOpenPipes) {
         int most = fitting();
         if (most < maxOpenPipes) {
-            log.warn(
-                    "fewer pipes are open at a time than configured: max-open-pipes={}, open={}, openFilesLimit={},"
-                            + " mappingsLimit={}; raise the limit of open files (ulimit -n)",
-                    maxOpenPipes,
-                    most,
-                    openFiles,
-                    mappings);
+            boolean asked = maxOpenPipes != RelayConfig.DEFAULT_MAX_OPEN_PIPES || most < FEW;
+            log.atLevel(asked ? Level.WARN : Level.INFO)
+                    .log(
+                            "fewer pipes are open at a time than configured: max-open-pipes={}, open={}, openFilesLimit={},"
+                                    + " mappingsLimit={}; raise the limit of open files (ulimit -n)",
+                            maxOpenPipes,
+                            most,
+                            openFiles,
+                            mappings);
         }
         return new OpenPlaces(Math.min(maxOpenPipes, most), most);
     }
