@@ -49,7 +49,7 @@ class LostTailIT {
                 awaitFloor(relay, id);
             }
             assertThat(String.join("\n", relay.output()))
-                    .contains("log may have lost its tail: pipe=" + PIPE + ", last=5, shown up to 10");
+                    .contains("log ends before what was appended to it: pipe=" + PIPE + ", ids=6 to 10 are lost");
         }
     }
 

@@ -112,6 +112,10 @@ public final class LogCheck implements LogRecovery.Findings {
         visitor.leftover(segment.path(), "segment without an event");
     }
 
+    /** Each of them is found to be missing when it is read. */
+    @Override
+    public void endIsLost(IdRange ids) {}
+
     @Override
     public void foreign(Path file) {
         visitor.leftover(file, "queue file that is none of the log's");

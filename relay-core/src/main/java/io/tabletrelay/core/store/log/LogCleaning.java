@@ -1,5 +1,6 @@
 package io.tabletrelay.core.store.log;
 
+import io.tabletrelay.core.store.IdRange;
 import io.tabletrelay.core.store.log.SegmentFolder.State;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -33,6 +34,15 @@ record LogCleaning(String pipe) implements LogRecovery.Findings {
         } catch (UncheckedIOException e) {
             LOG.warn("what is left of a segment cannot be deleted: pipe={}, folder={}", pipe, left, e);
         }
+    }
+
+    @Override
+    public void endIsLost(IdRange ids) {
+        LOG.error(
+                "log ends before what was appended to it: pipe={}, ids={} to {} are lost; were files deleted or replaced?",
+                pipe,
+                ids.first(),
+                ids.last());
     }
 
     @Override

@@ -2,6 +2,7 @@ package io.tabletrelay.core.store.log;
 
 import io.tabletrelay.api.Durability;
 import io.tabletrelay.api.ErrorCode;
+import io.tabletrelay.core.store.IdRange;
 import io.tabletrelay.core.store.StoreException;
 import io.tabletrelay.core.store.log.SegmentFolder.State;
 import java.io.IOException;
@@ -34,6 +35,9 @@ final class LogRecovery {
     interface Findings {
         /** The segment never had an event and never will. */
         void eventless(SegmentFolder folder);
+
+        /** Events of these ids were appended, and the log ends before them. */
+        void endIsLost(IdRange ids);
 
         /** What a kill left of the deletion of a segment. */
         void deleted(Path left);
@@ -95,7 +99,11 @@ final class LogRecovery {
         Segment open = segment(newest, newest.folder().firstId() - 1, 0);
         SegmentScan end = scan(newest, open, producers);
         long lastValidId = end.endIsKnown() ? end.lastValidId() : Math.max(end.lastValidId(), idMark);
-        boolean isShort = isLost(Math.max(lastValidId, end.lastWrittenId()));
+        long lastFoundId = Math.max(lastValidId, end.lastWrittenId());
+        boolean isShort = isLost(lastFoundId);
+        if (isShort) {
+            findings.endIsLost(new IdRange(lastFoundId + 1, origin.atLeastId()));
+        }
         lastValidId = isShort ? origin.atLeastId() : lastValidId;
         open.appendedUpTo(lastValidId);
         open.grownTo(Math.max(end.bytes(), newest.diskBytes()));

@@ -85,6 +85,10 @@ public final class LogRepair implements LogRecovery.Findings {
     @Override
     public void deleted(Path left) {}
 
+    /** Each of them is found to be missing when it is read. */
+    @Override
+    public void endIsLost(IdRange ids) {}
+
     @Override
     public void foreign(Path file) {}
 
