@@ -39,7 +39,7 @@ final class LogResumption {
         }
         try {
             Segment newest = before.segments().newest();
-            SegmentQueue queue = SegmentQueue.toBeContinued(newest.folder(), limits);
+            SegmentQueue queue = SegmentQueue.toBeWritten(newest.folder(), limits);
             SegmentWriter writer = SegmentWriter.resume(newest.folder(), queue, limits, end);
             Segment goesOn = new Segment(newest.folder(), queue, newest.lastId(), newest.diskBytes());
             RecoveredLog known = before.with(before.segments().withNewest(goesOn));

@@ -39,13 +39,8 @@ final class SegmentQueue {
         this.writable = writable;
     }
 
-    /** A queue that is not there yet, to be written until it is first closed. */
-    static SegmentQueue toBeBorn(SegmentFolder folder, LogLimits limits) {
-        return new SegmentQueue(folder, limits, true);
-    }
-
-    /** A queue that this process closed in order, to be written again until it is next closed. */
-    static SegmentQueue toBeContinued(SegmentFolder folder, LogLimits limits) {
+    /** A queue that is not there yet, or that this process closed in order: it is written until it is next closed. */
+    static SegmentQueue toBeWritten(SegmentFolder folder, LogLimits limits) {
         return new SegmentQueue(folder, limits, true);
     }
 

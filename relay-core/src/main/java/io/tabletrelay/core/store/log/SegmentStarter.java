@@ -49,7 +49,7 @@ final class SegmentStarter {
         int headerBytes = header.toBytes().limit();
         growth.checkBirth(headerBytes + recordBytes, logBytes);
         SegmentFolder folder = SegmentFolder.of(log, lastNumber + 1, header.firstId());
-        SegmentQueue queue = SegmentQueue.toBeBorn(folder, limits);
+        SegmentQueue queue = SegmentQueue.toBeWritten(folder, limits);
         try {
             Files.createDirectories(folder.path());
             Segment segment = new Segment(folder, queue, header.firstId() - 1, 0);
