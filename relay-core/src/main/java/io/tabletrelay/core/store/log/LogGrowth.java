@@ -5,13 +5,13 @@ import io.tabletrelay.core.store.StoreException;
 import java.io.IOException;
 
 /**
- * How much space a segment is given ahead of its appends: 64 KiB at first, so that many small logs stay small, then as
+ * How much space a segment is given ahead of its appends: 8 KiB at first, so that many small logs stay small, then as
  * much again as it has, up to 8 MiB.
  *
  * <p>Threading: immutable; its callers are I/O threads, but for {@link #isLow}.
  */
 final class LogGrowth {
-    private static final long LEAST_STEP_BYTES = 64 << 10;
+    private static final long LEAST_STEP_BYTES = 8 << 10;
     private static final long MOST_STEP_BYTES = 8 << 20;
 
     /** Chronicle's metadata and the folder, about. */

@@ -65,7 +65,7 @@ class LogSpaceTest {
         try (TestLog test = new TestLog(folder)) {
             test.append("a");
 
-            assertThat(test.log.diskBytes()).isBetween(64L << 10, 160L << 10);
+            assertThat(test.log.diskBytes()).isBetween(32L << 10, 64L << 10);
         }
     }
 
