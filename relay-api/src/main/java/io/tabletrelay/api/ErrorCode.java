@@ -14,6 +14,20 @@ public enum ErrorCode {
     NO_SUCH_PIPE(Kind.CLIENT),
     /** The pipe exists, with other settings than asked for. */
     PIPE_EXISTS(Kind.CLIENT),
+    /** The pipe's life-cycle state, or its version, is another than the request expects. */
+    WRONG_STATE(Kind.CLIENT),
+    /** The pipe's producer has finished it: no event may follow. */
+    PIPE_FINISHED(Kind.CLIENT),
+    /** The subscription does not exist. */
+    NO_SUCH_SUBSCRIPTION(Kind.CLIENT),
+    /** Not allowed with the rights of this connection. */
+    FORBIDDEN(Kind.CLIENT),
+    /** A control line that the protocol does not know. */
+    BAD_LINE(Kind.CLIENT),
+    /** An option of a control line that the protocol does not know, or with a value that it does not allow. */
+    BAD_OPTION(Kind.CLIENT),
+    /** The subscription has a live consumer, which keeps it. */
+    PIPE_BUSY(Kind.RETRYABLE),
     /** An event, a group or a request over its size limit. */
     TOO_LARGE(Kind.CLIENT),
     /** A producer's sequence that is not the one after the last stored. */

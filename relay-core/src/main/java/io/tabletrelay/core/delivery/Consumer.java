@@ -7,12 +7,19 @@ package io.tabletrelay.core.delivery;
  */
 public final class Consumer {
     private final DeliverySink sink;
+    private final BindOptions options;
     private boolean everBound;
     private boolean gone;
     private volatile boolean probed;
 
-    public Consumer(DeliverySink sink) {
+    public Consumer(DeliverySink sink, BindOptions options) {
         this.sink = sink;
+        this.options = options;
+    }
+
+    /** What it asked for. */
+    public BindOptions options() {
+        return options;
     }
 
     public DeliverySink sink() {

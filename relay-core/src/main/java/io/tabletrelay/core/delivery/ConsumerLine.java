@@ -1,5 +1,7 @@
 package io.tabletrelay.core.delivery;
 
+import io.tabletrelay.api.ErrorCode;
+import io.tabletrelay.api.RelayException;
 import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
@@ -65,7 +67,7 @@ public final class ConsumerLine {
             consumer.probed(false);
             Consumer first = waiting.poll();
             if (first != null) {
-                first.sink().refused();
+                first.sink().refused(new RelayException(ErrorCode.PIPE_BUSY, "Too many connections."));
             }
             advance(nowNanos);
         }
@@ -96,7 +98,7 @@ public final class ConsumerLine {
             }
             holder = next;
             next.bound();
-            next.sink().bound();
+            next.sink().bound(null);
             listener.taken(next);
         }
         if (holder != null && !waiting.isEmpty() && !holder.probed()) {

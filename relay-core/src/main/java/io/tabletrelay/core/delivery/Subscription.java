@@ -11,6 +11,7 @@ import java.nio.ByteBuffer;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.TreeSet;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -393,7 +394,7 @@ public final class Subscription implements AutoCloseable {
         ByteBuffer payload = event.payload();
         settled.raiseDeliveredUpTo(id);
         window.add(id, now);
-        window.lastEndsAt(sink.deliver(id, payload));
+        window.lastEndsAt(sink.deliver(id, event.appendedAtMillis(), 1, payload, Map.of()));
         return payload.remaining();
     }
 

@@ -99,9 +99,11 @@ record Problem(int status, Map<String, String> headers, Map<String, Object> body
 
     private static int status(ErrorCode code) {
         return switch (code) {
-            case BAD_EVENT, BAD_NAME, BAD_REQUEST, NO_SERIALIZER -> HttpStatus.BAD_REQUEST_400;
-            case NO_SUCH_PIPE -> HttpStatus.NOT_FOUND_404;
-            case OUT_OF_SEQUENCE, PIPE_EXISTS -> HttpStatus.CONFLICT_409;
+            case BAD_EVENT, BAD_NAME, BAD_REQUEST, NO_SERIALIZER, BAD_LINE, BAD_OPTION -> HttpStatus.BAD_REQUEST_400;
+            case FORBIDDEN -> HttpStatus.FORBIDDEN_403;
+            case NO_SUCH_PIPE, NO_SUCH_SUBSCRIPTION -> HttpStatus.NOT_FOUND_404;
+            case OUT_OF_SEQUENCE, PIPE_EXISTS, PIPE_FINISHED, PIPE_BUSY -> HttpStatus.CONFLICT_409;
+            case WRONG_STATE -> HttpStatus.PRECONDITION_FAILED_412;
             case TOO_LARGE -> HttpStatus.PAYLOAD_TOO_LARGE_413;
             case BUSY, PIPE_FULL -> TOO_MANY;
             case STORAGE_FULL -> HttpStatus.INSUFFICIENT_STORAGE_507;

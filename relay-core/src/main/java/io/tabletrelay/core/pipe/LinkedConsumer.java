@@ -1,5 +1,6 @@
 package io.tabletrelay.core.pipe;
 
+import io.tabletrelay.core.delivery.BindOptions;
 import io.tabletrelay.core.delivery.Consumer;
 import io.tabletrelay.core.delivery.DeliverySink;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -15,9 +16,9 @@ final class LinkedConsumer implements ConsumerLink {
     private final LineInbox inbox = new LineInbox();
     private final AtomicBoolean gone = new AtomicBoolean();
 
-    LinkedConsumer(LoopedPipe pipe, DeliverySink sink) {
+    LinkedConsumer(LoopedPipe pipe, DeliverySink sink, BindOptions options) {
         this.pipe = pipe;
-        this.consumer = new Consumer(sink);
+        this.consumer = new Consumer(sink, options);
     }
 
     Consumer consumer() {
@@ -25,13 +26,38 @@ final class LinkedConsumer implements ConsumerLink {
     }
 
     @Override
-    public void ack(long id) {
-        line(id);
+    public void ack(long firstId, long lastId) {
+        line(firstId);
     }
 
     @Override
-    public void nack(long id) {
+    public void ackUpTo(long id) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public void nack(long id, long delayMillis, String reason) {
         line(-id);
+    }
+
+    @Override
+    public void term(long id, String reason) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public void hold(long id) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public void window(int events) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public void unbind() {
+        throw new UnsupportedOperationException();
     }
 
     @Override

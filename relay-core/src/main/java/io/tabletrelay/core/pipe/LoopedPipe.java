@@ -7,6 +7,7 @@ import io.tabletrelay.api.PipeName;
 import io.tabletrelay.api.ProducerSequence;
 import io.tabletrelay.api.RelayException;
 import io.tabletrelay.core.config.PipeSettings;
+import io.tabletrelay.core.delivery.BindOptions;
 import io.tabletrelay.core.delivery.DeadLetter;
 import io.tabletrelay.core.delivery.DeliverySink;
 import io.tabletrelay.core.delivery.EventState;
@@ -123,8 +124,8 @@ final class LoopedPipe implements Pipe, PipeGauges {
     }
 
     @Override
-    public ConsumerLink bind(DeliverySink sink) {
-        LinkedConsumer link = new LinkedConsumer(this, sink);
+    public ConsumerLink bind(DeliverySink sink, BindOptions options) {
+        LinkedConsumer link = new LinkedConsumer(this, sink, options);
         submit(running -> running.bind(link.consumer()));
         return link;
     }

@@ -4,6 +4,7 @@ import io.tabletrelay.api.Payload;
 import io.tabletrelay.api.PipeName;
 import io.tabletrelay.api.ProducerSequence;
 import io.tabletrelay.core.config.PipeSettings;
+import io.tabletrelay.core.delivery.BindOptions;
 import io.tabletrelay.core.delivery.DeadLetter;
 import io.tabletrelay.core.delivery.DeliverySink;
 import io.tabletrelay.core.delivery.EventState;
@@ -30,8 +31,8 @@ public interface Pipe {
     void append(
             List<Payload> payloads, @Nullable ProducerSequence sequence, PipeSettings madeFor, AppendListener listener);
 
-    /** Asks for the pipe for this connection; the sink is told whether it is bound or refused. Once per connection. */
-    ConsumerLink bind(DeliverySink sink);
+    /** Asks for a subscription for this connection; the sink is told whether it is bound or refused. */
+    ConsumerLink bind(DeliverySink sink, BindOptions options);
 
     /**
      * What the pipe is and how far its consumer is; completes once all commands given before it are done, and not while the

@@ -2,6 +2,8 @@ package io.tabletrelay.core.server;
 
 import io.tabletrelay.api.PipeName;
 import io.tabletrelay.api.RelayException;
+import io.tabletrelay.core.delivery.BindOptions;
+import io.tabletrelay.core.delivery.Bound;
 import io.tabletrelay.core.delivery.DeliverySink;
 import io.tabletrelay.core.pipe.ConsumerLink;
 import io.tabletrelay.core.pipe.Pipe;
@@ -14,6 +16,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.event.Level;
@@ -139,7 +142,7 @@ final class ConsumerSession implements DeliverySink {
             // bound() waits here until there is a link: acks of before the BIND go ahead of the first event
             synchronized (lock) {
                 state = State.ASKING;
-                given = pipe.bind(this);
+                given = pipe.bind(this, BindOptions.DIALECT_1);
                 link = given;
                 over = closed;
                 if (state == State.BOUND) {
@@ -171,7 +174,7 @@ final class ConsumerSession implements DeliverySink {
         boolean dropped = false;
         synchronized (lock) {
             if (state == State.BOUND && link != null) {
-                link.ack(id);
+                link.ack(id, id);
             } else if (state != State.REFUSED && !closed && earlyAcks.size() < MAX_EARLY_ACKS) {
                 earlyAcks.add(id);
             } else {
@@ -188,12 +191,12 @@ final class ConsumerSession implements DeliverySink {
         if (pipe == null) {
             events.earlyAnswerDropped(); // it cannot hold an event yet
         } else {
-            pipe.nack(id);
+            pipe.nack(id, ConsumerLink.BACKOFF, "");
         }
     }
 
     private void applyEarlyAcks(ConsumerLink pipe) {
-        earlyAcks.forEach(pipe::ack);
+        earlyAcks.forEach(id -> pipe.ack(id, id));
         earlyAcks.clear();
     }
 
@@ -257,7 +260,7 @@ final class ConsumerSession implements DeliverySink {
     }
 
     @Override
-    public void bound() {
+    public void bound(@Nullable Bound answer) {
         out.control(FrameCodec.text(LineCodec.READY));
         synchronized (lock) {
             state = State.BOUND;
@@ -268,8 +271,8 @@ final class ConsumerSession implements DeliverySink {
     }
 
     @Override
-    public void refused() {
-        refuse(PIPE_BUSY, "Too many connections.");
+    public void refused(RelayException why) {
+        refuse(PIPE_BUSY, why.reason());
     }
 
     private void refuse(int code, String reason) {
@@ -294,12 +297,21 @@ final class ConsumerSession implements DeliverySink {
     }
 
     @Override
+    public void unbound() {}
+
+    @Override
+    public void ended() {}
+
+    @Override
+    public void acked(long[] firstIds, long[] lastIds) {}
+
+    @Override
     public boolean writable() {
         return out.writable();
     }
 
     @Override
-    public long deliver(long id, ByteBuffer payload) {
+    public long deliver(long id, long appendedAtMillis, int delivery, ByteBuffer payload, Map<String, String> headers) {
         return out.event(id, payload);
     }
 

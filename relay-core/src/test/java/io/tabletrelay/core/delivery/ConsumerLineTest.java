@@ -2,9 +2,12 @@ package io.tabletrelay.core.delivery;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.tabletrelay.api.RelayException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class ConsumerLineTest {
@@ -22,9 +25,9 @@ class ConsumerLineTest {
             said.add(holder.sink() + (lost ? " lost" : " left"));
         }
     });
-    private final Consumer a = new Consumer(new NamedSink("a"));
-    private final Consumer b = new Consumer(new NamedSink("b"));
-    private final Consumer c = new Consumer(new NamedSink("c"));
+    private final Consumer a = new Consumer(new NamedSink("a"), BindOptions.DIALECT_1);
+    private final Consumer b = new Consumer(new NamedSink("b"), BindOptions.DIALECT_1);
+    private final Consumer c = new Consumer(new NamedSink("c"), BindOptions.DIALECT_1);
 
     @Test
     void theFirstIsBoundAtOnce() {
@@ -123,12 +126,12 @@ class ConsumerLineTest {
         }
 
         @Override
-        public void bound() {
+        public void bound(@Nullable Bound answer) {
             said.add(name + " bound");
         }
 
         @Override
-        public void refused() {
+        public void refused(RelayException why) {
             said.add(name + " refused");
         }
 
@@ -143,12 +146,28 @@ class ConsumerLineTest {
         }
 
         @Override
+        public void unbound() {
+            said.add(name + " unbound");
+        }
+
+        @Override
+        public void ended() {
+            said.add(name + " ended");
+        }
+
+        @Override
+        public void acked(long[] firstIds, long[] lastIds) {
+            said.add(name + " acked");
+        }
+
+        @Override
         public boolean writable() {
             return true;
         }
 
         @Override
-        public long deliver(long id, ByteBuffer payload) {
+        public long deliver(
+                long id, long appendedAtMillis, int delivery, ByteBuffer payload, Map<String, String> headers) {
             return 0;
         }
 

@@ -3,6 +3,7 @@ package io.tabletrelay.core.delivery;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.tabletrelay.api.PipeName;
+import io.tabletrelay.api.RelayException;
 import io.tabletrelay.core.config.DeliveryConfig;
 import io.tabletrelay.core.config.RedeliveryConfig;
 import io.tabletrelay.core.metrics.RelayMetrics;
@@ -17,8 +18,10 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.stream.LongStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -37,7 +40,7 @@ class SubscriptionTest {
     private int maxDeliveries = 5;
     private Subscription subscription;
     private RecordingSink sink = new RecordingSink();
-    private Consumer consumer = new Consumer(sink);
+    private Consumer consumer = new Consumer(sink, BindOptions.DIALECT_1);
     private boolean bound;
 
     @BeforeEach
@@ -81,7 +84,7 @@ class SubscriptionTest {
 
     private void bind() {
         sink = new RecordingSink();
-        consumer = new Consumer(sink);
+        consumer = new Consumer(sink, BindOptions.DIALECT_1);
         subscription.attach(consumer);
         bound = true;
     }
@@ -742,10 +745,10 @@ class SubscriptionTest {
         }
 
         @Override
-        public void bound() {}
+        public void bound(@Nullable Bound answer) {}
 
         @Override
-        public void refused() {}
+        public void refused(RelayException why) {}
 
         @Override
         public void probe() {}
@@ -754,12 +757,22 @@ class SubscriptionTest {
         public void takenOver() {}
 
         @Override
+        public void unbound() {}
+
+        @Override
+        public void ended() {}
+
+        @Override
+        public void acked(long[] firstIds, long[] lastIds) {}
+
+        @Override
         public boolean writable() {
             return true;
         }
 
         @Override
-        public long deliver(long id, ByteBuffer payload) {
+        public long deliver(
+                long id, long appendedAtMillis, int delivery, ByteBuffer payload, Map<String, String> headers) {
             assertThat(subscription.stateOf(id).state()).isEqualTo("in-flight");
             assertThat(StandardCharsets.UTF_8.decode(payload.duplicate()).toString())
                     .isNotEmpty();

@@ -8,6 +8,7 @@ import io.tabletrelay.api.PipeName;
 import io.tabletrelay.api.ProducerSequence;
 import io.tabletrelay.api.RelayException;
 import io.tabletrelay.core.config.PipeSettings;
+import io.tabletrelay.core.delivery.BindOptions;
 import io.tabletrelay.core.delivery.DeadLetter;
 import io.tabletrelay.core.delivery.DeliverySink;
 import io.tabletrelay.core.delivery.EventState;
@@ -132,7 +133,7 @@ public final class FakePipe implements Pipe {
     }
 
     @Override
-    public ConsumerLink bind(DeliverySink sink) {
+    public ConsumerLink bind(DeliverySink sink, BindOptions options) {
         throw new UnsupportedOperationException("nobody consumes here");
     }
 

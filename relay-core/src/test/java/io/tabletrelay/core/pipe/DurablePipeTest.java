@@ -14,6 +14,7 @@ import io.tabletrelay.core.config.OnDamage;
 import io.tabletrelay.core.config.PipeSettings;
 import io.tabletrelay.core.config.RetentionConfig;
 import io.tabletrelay.core.config.StoreConfig;
+import io.tabletrelay.core.delivery.BindOptions;
 import io.tabletrelay.core.delivery.Consumer;
 import io.tabletrelay.core.delivery.DeliveryContext;
 import io.tabletrelay.core.metrics.RelayMetrics;
@@ -44,7 +45,7 @@ class DurablePipeTest {
     private final ArrayDeque<Runnable> diskWork = new ArrayDeque<>();
     private final ArrayDeque<Runnable> commands = new ArrayDeque<>();
     private final RecordingSink sink = new RecordingSink();
-    private final Consumer consumer = new Consumer(sink);
+    private final Consumer consumer = new Consumer(sink, BindOptions.DIALECT_1);
     private final DataDirectory directory;
     private final TransferLoop loop;
     private long nowNanos;
@@ -248,7 +249,7 @@ class DurablePipeTest {
         settle();
         TransferLoop restarted = loop(); // on the files of the one that was killed
         RecordingSink sinkAfter = new RecordingSink();
-        Consumer consumerAfter = new Consumer(sinkAfter);
+        Consumer consumerAfter = new Consumer(sinkAfter, BindOptions.DIALECT_1);
         restarted.bind(consumerAfter);
 
         while (!restarted.status().state().equals("OPEN")) {

@@ -5,6 +5,7 @@ import io.tabletrelay.api.PipeName;
 import io.tabletrelay.core.config.DeliveryConfig;
 import io.tabletrelay.core.config.PipeSettings;
 import io.tabletrelay.core.config.StoreConfig;
+import io.tabletrelay.core.delivery.BindOptions;
 import io.tabletrelay.core.delivery.Consumer;
 import io.tabletrelay.core.delivery.DeliveryContext;
 import io.tabletrelay.core.metrics.PipeMetrics;
@@ -37,7 +38,7 @@ final class LoopRig implements AutoCloseable {
     static final long SECOND = 1_000_000_000L;
 
     final RecordingSink sink = new RecordingSink();
-    final Consumer consumer = new Consumer(sink);
+    final Consumer consumer = new Consumer(sink, BindOptions.DIALECT_1);
     final PipeMetrics metrics = new RelayMetrics().pipe(PIPE);
     final ArrayDeque<Runnable> diskWork = new ArrayDeque<>();
     private final ArrayDeque<Runnable> commands = new ArrayDeque<>();

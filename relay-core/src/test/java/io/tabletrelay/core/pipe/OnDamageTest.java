@@ -14,6 +14,7 @@ import io.tabletrelay.api.RelayException;
 import io.tabletrelay.core.config.DeliveryConfig;
 import io.tabletrelay.core.config.PipeSettings;
 import io.tabletrelay.core.config.StoreConfig;
+import io.tabletrelay.core.delivery.BindOptions;
 import io.tabletrelay.core.delivery.Consumer;
 import io.tabletrelay.core.delivery.DeliveryContext;
 import io.tabletrelay.core.metrics.RelayMetrics;
@@ -49,7 +50,7 @@ class OnDamageTest {
     private final ArrayDeque<Runnable> diskWork = new ArrayDeque<>();
     private final ArrayDeque<Runnable> commands = new ArrayDeque<>();
     private final RecordingSink sink = new RecordingSink();
-    private final Consumer consumer = new Consumer(sink);
+    private final Consumer consumer = new Consumer(sink, BindOptions.DIALECT_1);
     private final ListAppender<ILoggingEvent> logged = new ListAppender<>();
     private final Path data;
     private final DataDirectory directory;

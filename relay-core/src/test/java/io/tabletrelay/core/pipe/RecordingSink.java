@@ -1,12 +1,16 @@
 package io.tabletrelay.core.pipe;
 
+import io.tabletrelay.api.RelayException;
+import io.tabletrelay.core.delivery.Bound;
 import io.tabletrelay.core.delivery.DeliverySink;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongConsumer;
+import org.jspecify.annotations.Nullable;
 
 /** A connection that remembers what it was given; its bytes are on the wire at once. */
 final class RecordingSink implements DeliverySink {
@@ -22,12 +26,12 @@ final class RecordingSink implements DeliverySink {
     }
 
     @Override
-    public void bound() {
+    public void bound(@Nullable Bound answer) {
         said.add("bound");
     }
 
     @Override
-    public void refused() {
+    public void refused(RelayException why) {
         said.add("refused");
     }
 
@@ -42,12 +46,27 @@ final class RecordingSink implements DeliverySink {
     }
 
     @Override
+    public void unbound() {
+        said.add("unbound");
+    }
+
+    @Override
+    public void ended() {
+        said.add("ended");
+    }
+
+    @Override
+    public void acked(long[] firstIds, long[] lastIds) {
+        said.add("acked");
+    }
+
+    @Override
     public boolean writable() {
         return true;
     }
 
     @Override
-    public long deliver(long id, ByteBuffer payload) {
+    public long deliver(long id, long appendedAtMillis, int delivery, ByteBuffer payload, Map<String, String> headers) {
         ids.add(id);
         payloads.add(StandardCharsets.UTF_8.decode(payload.duplicate()).toString());
         onDeliver.accept(id);

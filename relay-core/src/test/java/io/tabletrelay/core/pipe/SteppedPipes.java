@@ -7,6 +7,7 @@ import io.tabletrelay.api.PipeName;
 import io.tabletrelay.core.config.DeliveryConfig;
 import io.tabletrelay.core.config.PipeSettings;
 import io.tabletrelay.core.config.StoreConfig;
+import io.tabletrelay.core.delivery.BindOptions;
 import io.tabletrelay.core.delivery.Consumer;
 import io.tabletrelay.core.delivery.DeliveryContext;
 import io.tabletrelay.core.metrics.RelayMetrics;
@@ -39,7 +40,7 @@ final class SteppedPipes implements AutoCloseable {
         final ArrayDeque<Runnable> commands = new ArrayDeque<>();
         final TransferLoop loop;
         RecordingSink sink = new RecordingSink();
-        Consumer consumer = new Consumer(sink);
+        Consumer consumer = new Consumer(sink, BindOptions.DIALECT_1);
         int opens;
 
         Stepped(int number) {
@@ -84,7 +85,7 @@ final class SteppedPipes implements AutoCloseable {
 
         void bindAnew() {
             sink = new RecordingSink();
-            consumer = new Consumer(sink);
+            consumer = new Consumer(sink, BindOptions.DIALECT_1);
             loop.bind(consumer);
         }
 

@@ -12,6 +12,7 @@ import io.tabletrelay.api.RelayException;
 import io.tabletrelay.core.config.DeliveryConfig;
 import io.tabletrelay.core.config.PipeSettings;
 import io.tabletrelay.core.config.StoreConfig;
+import io.tabletrelay.core.delivery.BindOptions;
 import io.tabletrelay.core.delivery.Consumer;
 import io.tabletrelay.core.delivery.DeliveryContext;
 import io.tabletrelay.core.metrics.RelayMetrics;
@@ -49,7 +50,7 @@ class TransferLoopTest {
     private final ArrayDeque<Runnable> diskWork = new ArrayDeque<>();
     private final ArrayDeque<Runnable> commands = new ArrayDeque<>();
     private final RecordingSink sink = new RecordingSink();
-    private final Consumer consumer = new Consumer(sink);
+    private final Consumer consumer = new Consumer(sink, BindOptions.DIALECT_1);
     private final DataDirectory directory;
     private TransferLoop loop;
     private long nowNanos;
@@ -428,7 +429,7 @@ class TransferLoopTest {
     }
 
     private WeakReference<Consumer> bindAndLeave() {
-        Consumer brief = new Consumer(new RecordingSink());
+        Consumer brief = new Consumer(new RecordingSink(), BindOptions.DIALECT_1);
         loop.bind(brief);
         loop.gone(brief);
         return new WeakReference<>(brief);
@@ -436,7 +437,7 @@ class TransferLoopTest {
 
     @Test
     void anAckFromAConnectionThatWasNeverBoundIsDropped() {
-        Consumer stranger = new Consumer(new RecordingSink());
+        Consumer stranger = new Consumer(new RecordingSink(), BindOptions.DIALECT_1);
         loop.bind(consumer);
         append(null, "a");
         settle();

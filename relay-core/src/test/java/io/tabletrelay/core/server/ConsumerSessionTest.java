@@ -3,11 +3,14 @@ package io.tabletrelay.core.server;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.tabletrelay.api.ErrorCode;
+import io.tabletrelay.api.RelayException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -37,7 +40,7 @@ class ConsumerSessionTest {
         try (RawClient client = RawClient.bound(rig.port(), "p")) {
             StubPipe.Link link = rig.pipe("p").link();
 
-            link.sink.deliver(7, ByteBuffer.wrap("hello".getBytes(StandardCharsets.UTF_8)));
+            link.sink.deliver(7, 0, 1, ByteBuffer.wrap("hello".getBytes(StandardCharsets.UTF_8)), Map.of());
             link.sink.flush();
             RawClient.Frame event = client.expect(RawClient.BINARY);
             client.line("ACK:7");
@@ -141,7 +144,7 @@ class ConsumerSessionTest {
             client.sync();
 
             StubPipe.Link link = rig.pipe("p").link();
-            link.sink.deliver(1, NOTHING);
+            link.sink.deliver(1, 0, 1, NOTHING, Map.of());
             link.sink.flush();
 
             assertThat(client.expect(RawClient.BINARY).eventId()).isEqualTo(1);
@@ -187,7 +190,7 @@ class ConsumerSessionTest {
         CompletableFuture<List<Long>> acksAtFirstSend = new CompletableFuture<>();
         rig.pipe("p").onBind(sink -> {
             CompletableFuture<Void> bound = CompletableFuture.runAsync(() -> {
-                sink.bound();
+                sink.bound(null);
                 acksAtFirstSend.complete(List.copyOf(rig.pipe("p").link().acks));
             });
             try {
@@ -217,7 +220,7 @@ class ConsumerSessionTest {
             StubPipe.Link link = rig.pipe("p").link();
             List<Long> before = List.copyOf(link.acks);
 
-            link.sink.bound();
+            link.sink.bound(null);
 
             client.expectText("READY");
             assertThat(before).isEmpty();
@@ -252,7 +255,7 @@ class ConsumerSessionTest {
             client.sync();
             StubPipe.Link link = rig.pipe("p").link();
 
-            link.sink.refused();
+            link.sink.refused(new RelayException(ErrorCode.PIPE_BUSY, "Too many connections."));
             client.expectText("ERROR");
             RawClient.Frame close = client.expect(RawClient.CLOSE);
             client.line("ACK:2");
@@ -273,7 +276,7 @@ class ConsumerSessionTest {
             StubPipe.Link link = rig.pipe("p").link();
 
             link.sink.takenOver();
-            link.sink.deliver(99, NOTHING);
+            link.sink.deliver(99, 0, 1, NOTHING, Map.of());
             link.sink.flush();
             RawClient.Frame close = client.expect(RawClient.CLOSE);
             client.line("ACK:5");
@@ -315,13 +318,13 @@ class ConsumerSessionTest {
         try (RawClient client = RawClient.bound(rig.port(), "p")) {
             StubPipe.Link link = rig.pipe("p").link();
             link.onAck = id -> {
-                link.sink.deliver(id + 1, NOTHING);
+                link.sink.deliver(id + 1, 0, 1, NOTHING, Map.of());
                 link.sink.flush();
                 acked.countDown();
             };
             client.line("ACK:1");
 
-            long given = link.sink.deliver(1, ByteBuffer.allocate(200_000));
+            long given = link.sink.deliver(1, 0, 1, ByteBuffer.allocate(200_000), Map.of());
 
             assertThat(client.expect(RawClient.BINARY).eventId()).isBetween(1L, 2L);
             assertThat(given).isPositive();
@@ -346,7 +349,7 @@ class ConsumerSessionTest {
         try (RawClient client = RawClient.bound(rig.port(), "p")) {
             StubPipe.Link link = rig.pipe("p").link();
 
-            long given = link.sink.deliver(Long.MAX_VALUE, ByteBuffer.wrap(payload));
+            long given = link.sink.deliver(Long.MAX_VALUE, 0, 1, ByteBuffer.wrap(payload), Map.of());
             link.sink.flush();
             RawClient.Frame event = client.expect(RawClient.BINARY);
 
@@ -365,7 +368,7 @@ class ConsumerSessionTest {
             long given = 0;
 
             for (int id = 1; id <= events; id++) {
-                given = link.sink.deliver(id, ByteBuffer.allocate(random.nextInt(100)));
+                given = link.sink.deliver(id, 0, 1, ByteBuffer.allocate(random.nextInt(100)), Map.of());
             }
             link.sink.flush();
 
@@ -379,8 +382,8 @@ class ConsumerSessionTest {
     @Test
     void nothingIsDeliveredBeforeReady() throws IOException {
         rig.pipe("p").onBind(sink -> {
-            sink.bound();
-            sink.deliver(1, NOTHING);
+            sink.bound(null);
+            sink.deliver(1, 0, 1, NOTHING, Map.of());
             sink.flush();
         });
         try (RawClient client = RawClient.open(rig.port())) {
@@ -399,7 +402,7 @@ class ConsumerSessionTest {
             StubPipe.Link link = pipe.link();
 
             for (int id = 1; id <= 200; id++) {
-                link.sink.deliver(id, ByteBuffer.allocate(1_000));
+                link.sink.deliver(id, 0, 1, ByteBuffer.allocate(1_000), Map.of());
                 if (id == 100) {
                     if (round % 2 == 0) {
                         client.reset();
@@ -411,11 +414,11 @@ class ConsumerSessionTest {
             }
 
             await().atMost(PATIENCE).until(() -> link.gone.get() == 1);
-            link.sink.deliver(1_000, NOTHING);
+            link.sink.deliver(1_000, 0, 1, NOTHING, Map.of());
             link.sink.flush();
             link.sink.probe();
             link.sink.takenOver();
-            link.sink.refused();
+            link.sink.refused(new RelayException(ErrorCode.PIPE_BUSY, "Too many connections."));
             assertThat(link.gone).hasValue(1);
         }
         await().atMost(PATIENCE).until(() -> rig.server.connections() == 0);

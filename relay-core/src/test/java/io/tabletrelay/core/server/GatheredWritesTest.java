@@ -6,6 +6,7 @@ import io.tabletrelay.api.PipeName;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntPredicate;
 import org.junit.jupiter.api.AfterEach;
@@ -55,7 +56,7 @@ class GatheredWritesTest {
     void anEventAloneLeavesAtOnce() throws IOException {
         try (RawClient client = RawClient.bound(server.port(), "p")) {
             for (int id = 1; id <= 100; id++) {
-                pipe.link().sink.deliver(id, ByteBuffer.allocate(100));
+                pipe.link().sink.deliver(id, 0, 1, ByteBuffer.allocate(100), Map.of());
                 pipe.link().sink.flush();
 
                 assertThat(client.expect(RawClient.BINARY).eventId()).isEqualTo(id);
@@ -68,7 +69,7 @@ class GatheredWritesTest {
             StubPipe.Link link = pipe.link();
             writes.set(0);
             for (int id = 1; id <= EVENTS; id++) {
-                link.sink.deliver(id, ByteBuffer.allocate(100));
+                link.sink.deliver(id, 0, 1, ByteBuffer.allocate(100), Map.of());
                 if (turnEndsAfter.test(id)) {
                     link.sink.flush();
                 }

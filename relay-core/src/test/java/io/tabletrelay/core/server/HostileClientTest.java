@@ -10,6 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -185,7 +186,7 @@ class HostileClientTest {
             long slowestNanos = 0;
             for (int i = 0; i < 100; i++) {
                 long startNanos = System.nanoTime();
-                rig.pipe("q").link().sink.deliver(i, ByteBuffer.allocate(10));
+                rig.pipe("q").link().sink.deliver(i, 0, 1, ByteBuffer.allocate(10), Map.of());
                 rig.pipe("q").link().sink.flush();
                 other.expect(RawClient.BINARY);
                 RawClient.bound(rig.port(), "fresh" + i).close();

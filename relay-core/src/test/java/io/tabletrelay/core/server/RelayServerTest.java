@@ -14,6 +14,7 @@ import java.net.URI;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -126,7 +127,7 @@ class RelayServerTest {
                 RawClient client = RawClient.bound(rig.port(), "p")) {
             StubPipe.Link link = rig.pipe("p").link();
             for (int id = 1; id <= 300; id++) {
-                link.sink.deliver(id, ByteBuffer.allocate(1_000));
+                link.sink.deliver(id, 0, 1, ByteBuffer.allocate(1_000), Map.of());
             }
             link.sink.flush();
 
@@ -240,7 +241,7 @@ class RelayServerTest {
             StubPipe.Link link = rig.pipe("p").link();
 
             for (int id = 1; id <= 1_000; id++) {
-                link.sink.deliver(id, ByteBuffer.allocate(1_000));
+                link.sink.deliver(id, 0, 1, ByteBuffer.allocate(1_000), Map.of());
             }
             link.sink.flush();
             await().atMost(PATIENCE).until(() -> link.acks.size() == 1_000);
@@ -302,7 +303,7 @@ class RelayServerTest {
             };
             CompletableFuture<Void> transfer = CompletableFuture.runAsync(() -> {
                 for (int id = 1; id <= rounds; id++) {
-                    link.sink.deliver(id, ByteBuffer.wrap(payload));
+                    link.sink.deliver(id, 0, 1, ByteBuffer.wrap(payload), Map.of());
                     link.sink.flush();
                     awaitAck(turn, acked, id);
                 }

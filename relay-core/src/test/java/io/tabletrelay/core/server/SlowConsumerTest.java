@@ -8,6 +8,7 @@ import io.tabletrelay.core.config.ServerConfig;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -57,12 +58,12 @@ class SlowConsumerTest {
             long mostShown = 0;
             for (int id = 1; link.gone.get() == 0; id++) {
                 if (link.sink.writable()) {
-                    long given = link.sink.deliver(id, ByteBuffer.allocate(EVENT_BYTES));
+                    long given = link.sink.deliver(id, 0, 1, ByteBuffer.allocate(EVENT_BYTES), Map.of());
                     link.sink.flush();
                     mostUnsent = Math.max(mostUnsent, given - link.sink.writtenBytes());
                     mostShown = Math.max(mostShown, rig.server.mostUnsentBytes());
                 } else {
-                    otherLink.sink.deliver(id, ByteBuffer.allocate(8));
+                    otherLink.sink.deliver(id, 0, 1, ByteBuffer.allocate(8), Map.of());
                     otherLink.sink.flush();
                     assertThat(other.expect(RawClient.BINARY).eventId()).isEqualTo(id);
                 }
@@ -90,7 +91,7 @@ class SlowConsumerTest {
             long given = 0;
             while (link.gone.get() == 0) {
                 if (link.sink.writable()) {
-                    link.sink.deliver(++given, ByteBuffer.allocate(EVENT_BYTES));
+                    link.sink.deliver(++given, 0, 1, ByteBuffer.allocate(EVENT_BYTES), Map.of());
                     link.sink.flush();
                 }
             }
@@ -131,7 +132,7 @@ class SlowConsumerTest {
             long given = 0;
             while (hesitating.givingUp.getCount() > 0) {
                 if (link.sink.writable()) {
-                    link.sink.deliver(++given, ByteBuffer.allocate(EVENT_BYTES));
+                    link.sink.deliver(++given, 0, 1, ByteBuffer.allocate(EVENT_BYTES), Map.of());
                     link.sink.flush();
                 }
             }
@@ -194,7 +195,7 @@ class SlowConsumerTest {
             StubPipe.Link link = rig.pipe("p").links.get(cutsBefore);
             for (int id = 1; rig.counts.slowCut.get() == cutsBefore; id++) {
                 if (link.sink.writable()) {
-                    link.sink.deliver(id, ByteBuffer.allocate(EVENT_BYTES));
+                    link.sink.deliver(id, 0, 1, ByteBuffer.allocate(EVENT_BYTES), Map.of());
                     link.sink.flush();
                 }
             }
@@ -213,7 +214,7 @@ class SlowConsumerTest {
             StubPipe.Link link = hasty.pipe("p").link();
             for (int id = 1; link.gone.get() == 0; id++) {
                 if (link.sink.writable()) {
-                    link.sink.deliver(id, ByteBuffer.allocate(EVENT_BYTES));
+                    link.sink.deliver(id, 0, 1, ByteBuffer.allocate(EVENT_BYTES), Map.of());
                     link.sink.flush();
                 }
             }
@@ -242,7 +243,7 @@ class SlowConsumerTest {
                     int before = link.writables.get();
                     await().atMost(PATIENCE).until(() -> link.writables.get() > before || link.sink.writable());
                 }
-                link.sink.deliver(id, ByteBuffer.allocate(EVENT_BYTES));
+                link.sink.deliver(id, 0, 1, ByteBuffer.allocate(EVENT_BYTES), Map.of());
                 link.sink.flush();
             }
             reader.join();
@@ -271,7 +272,7 @@ class SlowConsumerTest {
             StubPipe.Link link = rig.pipe("p").link();
             await().pollDelay(Duration.ofMillis(1_500)).until(() -> true);
 
-            link.sink.deliver(1, ByteBuffer.allocate(10));
+            link.sink.deliver(1, 0, 1, ByteBuffer.allocate(10), Map.of());
             link.sink.flush();
 
             assertThat(client.expect(RawClient.BINARY).eventId()).isEqualTo(1);

@@ -4,6 +4,7 @@ import io.tabletrelay.api.Payload;
 import io.tabletrelay.api.PipeName;
 import io.tabletrelay.api.ProducerSequence;
 import io.tabletrelay.core.config.PipeSettings;
+import io.tabletrelay.core.delivery.BindOptions;
 import io.tabletrelay.core.delivery.DeadLetter;
 import io.tabletrelay.core.delivery.DeliverySink;
 import io.tabletrelay.core.delivery.EventState;
@@ -26,7 +27,7 @@ import org.jspecify.annotations.Nullable;
 final class StubPipe implements Pipe {
     final List<Link> links = new CopyOnWriteArrayList<>();
     private final PipeName name;
-    private volatile Consumer<DeliverySink> onBind = DeliverySink::bound;
+    private volatile Consumer<DeliverySink> onBind = sink -> sink.bound(null);
 
     StubPipe(PipeName name) {
         this.name = name;
@@ -51,7 +52,7 @@ final class StubPipe implements Pipe {
     }
 
     @Override
-    public ConsumerLink bind(DeliverySink sink) {
+    public ConsumerLink bind(DeliverySink sink, BindOptions options) {
         Link link = new Link(sink);
         links.add(link);
         onBind.accept(sink);
@@ -104,16 +105,41 @@ final class StubPipe implements Pipe {
         }
 
         @Override
-        public void ack(long id) {
+        public void ack(long firstId, long lastId) {
             if (keepsAcks) {
-                acks.add(id);
+                acks.add(firstId);
             }
-            onAck.accept(id);
+            onAck.accept(firstId);
         }
 
         @Override
-        public void nack(long id) {
+        public void ackUpTo(long id) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public void nack(long id, long delayMillis, String reason) {
             nacks.add(id);
+        }
+
+        @Override
+        public void term(long id, String reason) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public void hold(long id) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public void window(int events) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public void unbind() {
+            throw new UnsupportedOperationException();
         }
 
         @Override

@@ -4,6 +4,7 @@ import io.tabletrelay.api.Payload;
 import io.tabletrelay.api.PipeName;
 import io.tabletrelay.api.ProducerSequence;
 import io.tabletrelay.core.config.PipeSettings;
+import io.tabletrelay.core.delivery.BindOptions;
 import io.tabletrelay.core.delivery.DeadLetter;
 import io.tabletrelay.core.delivery.DeliverySink;
 import io.tabletrelay.core.delivery.EventState;
@@ -13,6 +14,7 @@ import io.tabletrelay.core.pipe.Pipe;
 import io.tabletrelay.core.pipe.PipeStatus;
 import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
@@ -36,7 +38,7 @@ final class MemoryPipe implements Pipe {
     }
 
     @Override
-    public ConsumerLink bind(DeliverySink sink) {
+    public ConsumerLink bind(DeliverySink sink, BindOptions options) {
         pusher.attach(new SinkOutlet(sink));
         return new Link();
     }
@@ -73,7 +75,7 @@ final class MemoryPipe implements Pipe {
     private record SinkOutlet(DeliverySink sink) implements Pusher.Outlet {
         @Override
         public void bound() {
-            sink.bound();
+            sink.bound(null);
         }
 
         @Override
@@ -83,7 +85,7 @@ final class MemoryPipe implements Pipe {
 
         @Override
         public void send(long id, ByteBuffer payload) {
-            sink.deliver(id, payload);
+            sink.deliver(id, 0, 1, payload, Map.of());
         }
 
         @Override
@@ -95,12 +97,27 @@ final class MemoryPipe implements Pipe {
     /** What comes from the consumer. Nothing is sent again here, so only acks mean something. */
     private final class Link implements ConsumerLink {
         @Override
-        public void ack(long id) {
+        public void ack(long firstId, long lastId) {
             pusher.acked();
         }
 
         @Override
-        public void nack(long id) {}
+        public void ackUpTo(long id) {}
+
+        @Override
+        public void nack(long id, long delayMillis, String reason) {}
+
+        @Override
+        public void term(long id, String reason) {}
+
+        @Override
+        public void hold(long id) {}
+
+        @Override
+        public void window(int events) {}
+
+        @Override
+        public void unbind() {}
 
         @Override
         public void life(boolean probePong) {}
