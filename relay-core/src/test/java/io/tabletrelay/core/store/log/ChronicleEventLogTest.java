@@ -65,8 +65,7 @@ class ChronicleEventLogTest {
             assertThat(tailer.payload()).isEqualTo(ByteBuffer.wrap(bytes));
             assertThat(tailer.contentType()).isEqualTo("x/y");
             assertThat(tailer.headers()).isEqualTo(payload.headers());
-            payload.headers()
-                    .forEach((name, value) -> assertThat(tailer.header(name)).isEqualTo(value));
+            assertThat(tailer.header("k")).isEqualTo("v");
             assertThat(tailer.header("ke")).isNull();
             assertThat(tailer.appendedAtMillis()).isEqualTo(42);
             assertThat(tailer.nextOpened()).isEqualTo(Step.END);
