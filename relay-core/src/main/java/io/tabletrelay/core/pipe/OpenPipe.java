@@ -3,6 +3,7 @@ package io.tabletrelay.core.pipe;
 import io.tabletrelay.api.ErrorCode;
 import io.tabletrelay.api.PipeName;
 import io.tabletrelay.api.RelayException;
+import io.tabletrelay.core.delivery.BindOptions;
 import io.tabletrelay.core.delivery.DeadLetters;
 import io.tabletrelay.core.delivery.DiskTasks;
 import io.tabletrelay.core.delivery.DroppingOldest;
@@ -13,6 +14,7 @@ import io.tabletrelay.core.store.EventLog;
 import io.tabletrelay.core.store.folder.PipeStore;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a pipe works with while its store is open.
@@ -145,6 +147,32 @@ final class OpenPipe {
 
     Subscription subscription() {
         return subscription;
+    }
+
+    /** The subscription of that name; null: there is none, see {@link #createSubscription}. */
+    @Nullable
+    Subscription subscription(String subscriptionName) {
+        return subscriptionName.equals(BindOptions.DEFAULT_SUBSCRIPTION) ? subscription : null;
+    }
+
+    /**
+     * Makes the subscription of that name durable, if there is none, and hands it over; at once or in a later turn.
+     *
+     * @param whenNot is told why there is none
+     */
+    void createSubscription(
+            String subscriptionName,
+            BindOptions.Start start,
+            Consumer<Subscription> then,
+            Consumer<RelayException> whenNot) {
+        Subscription found = subscription(subscriptionName);
+        if (found != null) {
+            then.accept(found);
+        } else {
+            whenNot.accept(new RelayException(
+                    ErrorCode.NO_SUCH_SUBSCRIPTION,
+                    "no such subscription: pipe=" + name + ", subscription=" + subscriptionName + ", start=" + start));
+        }
     }
 
     private boolean foundIsDurable() {
