@@ -114,6 +114,37 @@ public final class RelayHttp {
         return get("/v1/pipes/" + encode(pipe) + "/events/" + id);
     }
 
+    /** The pipe's subscriptions as JSON. */
+    public JsonNode subscriptions(String pipe) throws IOException, InterruptedException {
+        return get("/v1/pipes/" + encode(pipe) + "/subscriptions");
+    }
+
+    /** Makes a subscription, unless it is there. Returns its status as JSON. */
+    public JsonNode createSubscription(String pipe, String name, String start)
+            throws IOException, InterruptedException {
+        return send(request(subscription(pipe, name)).PUT(startBody(start)).build());
+    }
+
+    /** Begins a subscription anew. Returns its status as JSON. */
+    public JsonNode resetSubscription(String pipe, String name, String start) throws IOException, InterruptedException {
+        return send(request(subscription(pipe, name) + "/reset")
+                .POST(startBody(start))
+                .build());
+    }
+
+    /** Deletes a subscription. */
+    public JsonNode deleteSubscription(String pipe, String name) throws IOException, InterruptedException {
+        return send(request(subscription(pipe, name)).DELETE().build());
+    }
+
+    private static String subscription(String pipe, String name) {
+        return "/v1/pipes/" + encode(pipe) + "/subscriptions/" + encode(name);
+    }
+
+    private static HttpRequest.BodyPublisher startBody(String start) throws JsonProcessingException {
+        return BodyPublishers.ofByteArray(JSON.writeValueAsBytes(Map.of("start", start)));
+    }
+
     private JsonNode get(String path) throws IOException, InterruptedException {
         return send(request(path).GET().build());
     }

@@ -12,6 +12,7 @@ package io.tabletrelay.core.delivery;
  * @param lastError what the last failure was
  * @param atMillis when it was given up, ms since the epoch
  * @param payloadBytes size of the payload kept with it
+ * @param subscription for which it was given up
  */
 public record DeadLetter(
         long number,
@@ -20,4 +21,5 @@ public record DeadLetter(
         int failedDeliveries,
         String lastError,
         long atMillis,
-        int payloadBytes) {}
+        int payloadBytes,
+        String subscription) {}

@@ -79,13 +79,13 @@ final class GivingUp {
         ByteBuffer copy = ByteBuffer.allocate(at.payload().remaining());
         copy.put(at.payload().duplicate()).flip();
         Payload event = new Payload(at.contentType(), at.headers(), copy);
-        collect(at.id(), DeadLetters.describe(event, at.id(), "max-deliveries", failedDeliveries, lastError));
+        collect(at.id(), deadLetters.describe(event, at.id(), "max-deliveries", failedDeliveries, lastError));
     }
 
     /** Gives up an event whose record is lost. */
     void damaged(long id) {
         Payload nothing = new Payload("", Map.of(), ByteBuffer.allocate(0));
-        collect(id, DeadLetters.describe(nothing, id, "damaged", 0, "the record cannot be read"));
+        collect(id, deadLetters.describe(nothing, id, "damaged", 0, "the record cannot be read"));
     }
 
     /** Hands what was collected to the disk, one batch at a time. Returns true if there was something to hand over. */

@@ -5,7 +5,6 @@ import io.tabletrelay.core.store.EventGroup;
 import io.tabletrelay.core.store.EventLog;
 import io.tabletrelay.core.store.OldSegments;
 import io.tabletrelay.core.store.StoreException;
-import io.tabletrelay.core.store.acks.SettledIds;
 import java.time.InstantSource;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
@@ -15,7 +14,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Deletes segments whose events are all settled: those that nothing keeps, and for a publish that finds no room the kept ones
+ * Deletes segments whose events are all settled by all subscriptions: those that nothing keeps, and for a publish that finds no room the kept ones
  * too. That their events are settled is forced to disk first, so that nothing can bring them back or count them anew.
  *
  * <p>Threading: confined to the pipe's transfer thread.
@@ -32,7 +31,7 @@ public final class Retention {
     private final String pipe;
     private final EventLog log;
     private final OldSegments segments;
-    private final SettledIds settled;
+    private final AllSubscriptions subscriptions;
     private final DiskTasks diskTasks;
     private final LongSupplier nanoTime;
     private final InstantSource clock;
@@ -48,11 +47,12 @@ public final class Retention {
 
     private long retryAtNanos;
 
-    public Retention(String pipe, EventLog log, SettledIds settled, DiskTasks diskTasks, DeliveryContext context) {
+    public Retention(
+            String pipe, EventLog log, AllSubscriptions subscriptions, DiskTasks diskTasks, DeliveryContext context) {
         this.pipe = pipe;
         this.log = log;
         this.segments = log.oldSegments();
-        this.settled = settled;
+        this.subscriptions = subscriptions;
         this.diskTasks = diskTasks;
         this.nanoTime = context.nanoTime();
         this.clock = context.clock();
@@ -60,10 +60,10 @@ public final class Retention {
 
     /** Deletes what is settled and kept no longer, if there is such a thing; call once a turn. */
     public void turn() {
-        if (deleting || !hasWork(settled.floor()) || isWaiting()) {
+        if (deleting || !hasWork(floor()) || isWaiting()) {
             return;
         }
-        long released = segments.release(settled.floor());
+        long released = segments.release(floor());
         if (!hasWork(released)) {
             return; // a reader's I/O task is under way, and a turn follows it
         }
@@ -81,7 +81,7 @@ public final class Retention {
 
     /** When there will be something to do without a command, or {@code otherwise}. */
     public long nextDeadlineNanos(long otherwise) {
-        if (deleting || !hasWork(settled.floor())) {
+        if (deleting || !hasWork(floor())) {
             return otherwise;
         }
         if (retryNanos > 0) {
@@ -92,17 +92,17 @@ public final class Retention {
 
     /** True: nothing is to be deleted until kept segments may go for their age. */
     public boolean isIdle() {
-        return !deleting && (!hasWork(settled.floor()) || (retryNanos == 0 && isWaiting()));
+        return !deleting && (!hasWork(floor()) || (retryNanos == 0 && isWaiting()));
     }
 
     /** Up to this id everything may be deleted. */
     public long floor() {
-        return settled.floor();
+        return subscriptions.settledByAll();
     }
 
     /** True: settled segments take room that a publish may have. */
     public boolean canFree() {
-        long floor = settled.floor();
+        long floor = floor();
         boolean refused = retryNanos > 0 && nanoTime.getAsLong() - retryAtNanos < 0;
         return !refused && (segments.firstEnd() <= floor || (log.lastId() <= floor && segments.newestHasEvents()));
     }
@@ -114,7 +114,7 @@ public final class Retention {
      * @param then is given why there is no room, or null
      */
     public void makeRoomFor(EventGroup group, Consumer<@Nullable Throwable> then) {
-        long released = segments.release(settled.floor());
+        long released = segments.release(floor());
         long last = log.lastId();
         boolean newestMayGo = last <= released;
         diskTasks.submit(
@@ -143,7 +143,7 @@ public final class Retention {
     /** I/O thread. */
     private void delete(long upToId) {
         if (upToId > 0) {
-            settled.settleBelow(upToId + 1);
+            subscriptions.settleBelow(upToId + 1);
         }
         segments.deleteUpTo(upToId);
     }

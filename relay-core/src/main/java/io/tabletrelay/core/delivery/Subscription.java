@@ -253,6 +253,11 @@ public final class Subscription implements AutoCloseable {
         return log.lastId() - floor - settled.settledAboveFloor() - log.voidIdsAbove(floor);
     }
 
+    /** How many connections have it. */
+    public int consumers() {
+        return consumer == null ? 0 : 1;
+    }
+
     public int inFlight() {
         return window.size();
     }

@@ -23,11 +23,13 @@ final class Router extends Handler.Abstract {
     private final RelayView relay;
     private final PublishEndpoint publish;
     private final PipeEndpoints pipes;
+    private final SubscriptionEndpoints subscriptions;
 
     Router(RelayView relay, int maxRequestBytes) {
         this.relay = relay;
         this.publish = new PublishEndpoint(relay, maxRequestBytes);
         this.pipes = new PipeEndpoints(relay);
+        this.subscriptions = new SubscriptionEndpoints(relay);
     }
 
     @Override
@@ -90,7 +92,8 @@ final class Router extends Handler.Abstract {
             allow(exchange, GET, () -> pipes.event(exchange, pipe, rest.get(1)));
         } else if (rest.size() == 2 && what.equals("producers")) {
             allow(exchange, GET, () -> pipes.producer(exchange, pipe, rest.get(1)));
-        } else {
+        } else if (!what.equals("subscriptions")
+                || !subscriptions.handle(exchange, pipe, rest.subList(1, rest.size()))) {
             notFound(exchange);
         }
     }

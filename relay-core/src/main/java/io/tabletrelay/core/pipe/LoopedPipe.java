@@ -8,14 +8,17 @@ import io.tabletrelay.api.ProducerSequence;
 import io.tabletrelay.api.RelayException;
 import io.tabletrelay.core.config.PipeSettings;
 import io.tabletrelay.core.delivery.BindOptions;
+import io.tabletrelay.core.delivery.BindOptions.Start;
 import io.tabletrelay.core.delivery.DeadLetter;
 import io.tabletrelay.core.delivery.DeliverySink;
 import io.tabletrelay.core.delivery.EventState;
 import io.tabletrelay.core.metrics.PipeGauges;
 import io.tabletrelay.core.metrics.PipeMetrics;
+import io.tabletrelay.core.pipe.SubscriptionChange.Kind;
 import io.tabletrelay.core.store.EventGroup;
 import io.tabletrelay.core.store.folder.PipeStore;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -140,7 +143,7 @@ final class LoopedPipe implements Pipe, PipeGauges {
 
     @Override
     public CompletionStage<EventState> stateOf(long id) {
-        return ask(open -> open.subscription().stateOf(id));
+        return ask(open -> open.subscriptions().shown().subscription().stateOf(id));
     }
 
     @Override
@@ -152,6 +155,51 @@ final class LoopedPipe implements Pipe, PipeGauges {
     public CompletionStage<List<DeadLetter>> deadLetters(long after, int limit) {
         CompletableFuture<List<DeadLetter>> result = new CompletableFuture<>();
         submit(running -> running.listDeadLetters(after, limit, result));
+        return result;
+    }
+
+    @Override
+    public CompletionStage<List<SubscriptionStatus>> subscriptions() {
+        return ask(open -> open.subscriptions().status());
+    }
+
+    @Override
+    public CompletionStage<Created> createSubscription(String subscription, Start start) {
+        AtomicBoolean isNew = new AtomicBoolean();
+        return change(
+                        open -> isNew.set(open.subscriptions().find(subscription) == null),
+                        Kind.CREATE,
+                        subscription,
+                        start)
+                .thenApply(status -> new Created(Objects.requireNonNull(status), isNew.get()));
+    }
+
+    @Override
+    public CompletionStage<SubscriptionStatus> resetSubscription(String subscription, Start start) {
+        return change(open -> {}, Kind.RESET, subscription, start).thenApply(Objects::requireNonNull);
+    }
+
+    @Override
+    public CompletionStage<Void> deleteSubscription(String subscription) {
+        return change(open -> {}, Kind.DELETE, subscription, null).thenApply(gone -> null);
+    }
+
+    private CompletableFuture<@Nullable SubscriptionStatus> change(
+            Consumer<OpenPipe> before, Kind kind, String subscription, @Nullable Start start) {
+        CompletableFuture<@Nullable SubscriptionStatus> result = new CompletableFuture<>();
+        submit(running -> running.request(new TransferLoop.Request(
+                open -> {
+                    before.accept(open);
+                    open.subscriptions()
+                            .changes()
+                            .add(new SubscriptionChange(
+                                    kind,
+                                    subscription,
+                                    start,
+                                    made -> result.complete(made == null ? null : made.status()),
+                                    result::completeExceptionally));
+                },
+                result::completeExceptionally)));
         return result;
     }
 

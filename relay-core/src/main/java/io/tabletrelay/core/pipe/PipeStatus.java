@@ -1,6 +1,7 @@
 package io.tabletrelay.core.pipe;
 
 import io.tabletrelay.api.Durability;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -14,17 +15,18 @@ import java.util.Map;
  * @param firstId lowest id kept
  * @param lastId highest id given
  * @param voidIds ids up to lastId that no event will ever have
- * @param floor highest id up to which every id is settled
+ * @param floor highest id up to which every id is settled by all subscriptions; while there is none as a new one would have it
  * @param durableFloor the same, as it is durable at the pipe's level: at disk what was forced; at process equal to floor
- * @param settled settled ids up to lastId, void ones not counted
- * @param deliveredUpTo highest id delivered so far
- * @param inFlight delivered, not settled, on the wire or at the consumer
- * @param waiting to be delivered again, now or later
+ * @param settled settled ids up to lastId of the subscription that has settled fewest, void ones not counted
+ * @param deliveredUpTo highest id delivered so far to {@code default}; without that, to the subscription with the lowest floor
+ * @param inFlight delivered, not settled, on the wire or at a consumer, of all subscriptions
+ * @param waiting to be delivered again, now or later, of all subscriptions
  * @param deadLetters given up so far
  * @param dropped unsettled events deleted to make room for newer ones, since the relay was started
  * @param diskBytes bytes of the pipe's files
  * @param consumer true while a consumer is bound
  * @param settings what was chosen when the pipe was made; empty while it is not OPEN
+ * @param subscriptions those that exist; empty while it is not OPEN
  */
 public record PipeStatus(
         String name,
@@ -45,10 +47,30 @@ public record PipeStatus(
         long dropped,
         long diskBytes,
         boolean consumer,
-        Map<String, String> settings) {
+        Map<String, String> settings,
+        List<SubscriptionStatus> subscriptions) {
     /** Of a pipe whose files are not open. */
     static PipeStatus notOpen(String name, String state, String reason, boolean consumer) {
         return new PipeStatus(
-                name, 0, state, reason, Durability.PROCESS, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, consumer, Map.of());
+                name,
+                0,
+                state,
+                reason,
+                Durability.PROCESS,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                consumer,
+                Map.of(),
+                List.of());
     }
 }

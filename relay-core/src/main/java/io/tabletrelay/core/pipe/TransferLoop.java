@@ -3,6 +3,7 @@ package io.tabletrelay.core.pipe;
 import io.tabletrelay.api.ErrorCode;
 import io.tabletrelay.api.PipeName;
 import io.tabletrelay.api.RelayException;
+import io.tabletrelay.core.delivery.BindOptions;
 import io.tabletrelay.core.delivery.Consumer;
 import io.tabletrelay.core.delivery.ConsumerLine;
 import io.tabletrelay.core.delivery.DeadLetter;
@@ -188,7 +189,7 @@ final class TransferLoop implements ConsumerLine.Listener {
         if (!from.everBound()) {
             metrics.lateAcksDropped(lines.length);
         } else if (current != null) {
-            apply(current.subscription(), from, lines);
+            apply(current.subscription(BindOptions.DEFAULT_SUBSCRIPTION), from, lines);
         } else if (!beforeOpen.say(() -> lines(from, lines))) {
             metrics.lateAcksDropped(lines.length);
         }
@@ -232,7 +233,7 @@ final class TransferLoop implements ConsumerLine.Listener {
         stopping = true;
         OpenPipe current = open;
         if (current != null) {
-            current.subscription().stopSending();
+            current.subscriptions().stopSending(unavailable());
             current.appends().failWaiting(unavailable());
         }
         beforeOpen.refuseAsked(unavailable());
@@ -271,6 +272,7 @@ final class TransferLoop implements ConsumerLine.Listener {
         atClose = LoopedPipe.Snapshot.NOTHING;
         if (current != null) {
             current.appends().failAll(failure);
+            current.subscriptions().changes().end(failure);
         }
         closeStore(filesOf(current), () -> {}, new CompletableFuture<>());
         beforeOpen.refuseAsked(failure);
@@ -280,22 +282,37 @@ final class TransferLoop implements ConsumerLine.Listener {
     public void taken(Consumer holder) {
         OpenPipe current = open;
         if (current != null) {
-            current.subscription().attach(holder);
+            attach(current, holder);
         }
+    }
+
+    private void attach(OpenPipe current, Consumer holder) {
+        current.createSubscription(
+                holder.options().subscription(),
+                holder.options().start(),
+                subscription -> {
+                    if (line.holder() == holder) {
+                        subscription.attach(holder);
+                    }
+                },
+                holder.sink()::refused);
     }
 
     @Override
     public void left(Consumer holder, boolean lost) {
         OpenPipe current = open;
         if (current != null) {
-            current.subscription().detach(lost && !stopping);
+            Subscription subscription = current.subscription(holder.options().subscription());
+            if (subscription != null) {
+                subscription.detach(lost && !stopping);
+            }
         }
     }
 
-    private void apply(Subscription subscription, Consumer from, long[] lines) {
+    private void apply(@Nullable Subscription subscription, Consumer from, long[] lines) {
         int dropped = 0;
         for (long id : lines) {
-            boolean known = id > 0 ? subscription.ack(id) : subscription.nack(from, -id);
+            boolean known = subscription == null ? false : id > 0 ? subscription.ack(id) : subscription.nack(from, -id);
             dropped += known ? 0 : 1;
         }
         if (dropped > 0) {
@@ -340,7 +357,7 @@ final class TransferLoop implements ConsumerLine.Listener {
         retryNanos = FIRST_RETRY_NANOS;
         Consumer holder = line.holder();
         if (holder != null) {
-            opened.subscription().attach(holder);
+            attach(opened, holder);
         }
         beforeOpen.handTo(opened, this::bind);
     }

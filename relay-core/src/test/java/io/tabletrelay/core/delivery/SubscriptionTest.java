@@ -9,6 +9,7 @@ import io.tabletrelay.core.config.RedeliveryConfig;
 import io.tabletrelay.core.metrics.RelayMetrics;
 import io.tabletrelay.core.store.acks.AttemptJournal;
 import io.tabletrelay.core.store.acks.SettledIds;
+import io.tabletrelay.core.store.folder.SubscriptionFiles;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -48,7 +49,8 @@ class SubscriptionTest {
         SettledIds settled = SettledIds.open(folder.resolve("default.settled"), 1, 0, 1 << 20);
         AttemptJournal attempts = AttemptJournal.open(folder.resolve("default.attempts"));
         DeadLetters deadLetters = new DeadLetters(deadLetterLog);
-        deadLetters.settleIn(settled);
+        deadLetters.settleIn(
+                List.of(new SubscriptionFiles(BindOptions.DEFAULT_SUBSCRIPTION, 0, 1, 0, settled, attempts)));
         RedeliveryConfig redelivery =
                 new RedeliveryConfig(ACK_TIMEOUT, Duration.ofSeconds(1), Duration.ofSeconds(60), maxDeliveries);
         subscription = new Subscription(
@@ -384,7 +386,8 @@ class SubscriptionTest {
         turn();
         new DeadLetters(deadLetterLog)
                 .append(new io.tabletrelay.core.store.EventGroup(
-                        List.of(DeadLetters.describe(MemoryLog.payload("1"), 1, "max-deliveries", 5, "negative ack")),
+                        List.of(new DeadLetters(deadLetterLog)
+                                .describe(MemoryLog.payload("1"), 1, "max-deliveries", 5, "negative ack")),
                         null,
                         0));
         restart();

@@ -101,7 +101,9 @@ class LookingOverHttpTest {
     @Test
     void deadLettersAreShownInPages() {
         for (int number = 1; number <= 3; number++) {
-            http.pipes.pipe("plant").bury(new DeadLetter(number, 10L + number, "max-deliveries", 20, "nack", 1_000, 5));
+            http.pipes
+                    .pipe("plant")
+                    .bury(new DeadLetter(number, 10L + number, "max-deliveries", 20, "nack", 1_000, 5, "default"));
         }
 
         JsonNode letters =

@@ -219,7 +219,17 @@ public final class PipeFolder {
         return subscriptionFile(subscription, ".attempts");
     }
 
+    /** Says that the subscription exists, and what it is. */
+    public Path subscriptionFile(String subscription) {
+        return subscriptionFile(subscription, ".json");
+    }
+
+    /** Folder of the subscriptions' files; created by who uses it first. */
+    public Path subscriptionsFolder() {
+        return folder.resolve("subscriptions");
+    }
+
     private Path subscriptionFile(String subscription, String suffix) {
-        return folder.resolve("subscriptions").resolve(DiskName.of(subscription) + suffix);
+        return subscriptionsFolder().resolve(DiskName.of(subscription) + suffix);
     }
 }

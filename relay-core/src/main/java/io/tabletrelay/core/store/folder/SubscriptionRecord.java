@@ -1,0 +1,74 @@
+package io.tabletrelay.core.store.folder;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.tabletrelay.core.store.SmallFile;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Locale;
+
+/**
+ * What the record of a subscription says; it alone decides whether the subscription exists.
+ *
+ * <p>Threading: immutable.
+ *
+ * @param createdMillis ms since the epoch; 0: not known
+ * @param start its first event: every id below counts as settled
+ * @param lettersBefore dead letters up to this number were made before it began, or began anew
+ */
+public record SubscriptionRecord(String name, long createdMillis, long start, long lettersBefore, State state) {
+    private static final long FORMAT = 1;
+
+    /** What is to be done with the other files. */
+    public enum State {
+        LIVE,
+        /** It exists, and a ring that was not begun anew yet is an old one. */
+        RESET,
+        /** It exists no more, and what is left of its files goes. */
+        GONE
+    }
+
+    /** Throws IOException, with what is wrong as its message, when it is damaged or of another version. */
+    static SubscriptionRecord read(Path file) throws IOException {
+        ObjectNode fields = CheckedJson.read(file);
+        long format = CheckedJson.number(fields, "format");
+        if (format != FORMAT) {
+            throw new IOException("its format is %d and this relay reads %d".formatted(format, FORMAT));
+        }
+        return new SubscriptionRecord(
+                CheckedJson.text(fields, "name"),
+                CheckedJson.number(fields, "createdMillis"),
+                CheckedJson.number(fields, "start"),
+                CheckedJson.number(fields, "lettersBefore"),
+                state(CheckedJson.text(fields, "state")));
+    }
+
+    private static State state(String word) throws IOException {
+        for (State state : State.values()) {
+            if (word(state).equals(word)) {
+                return state;
+            }
+        }
+        throw new IOException("its state '" + word + "' is not known");
+    }
+
+    private static String word(State state) {
+        return state.name().toLowerCase(Locale.ROOT);
+    }
+
+    /** When this returns the file is on disk, as a whole. */
+    void write(Path file) throws IOException {
+        SmallFile.replace(
+                file,
+                CheckedJson.encode(CheckedJson.newObject()
+                        .put("format", FORMAT)
+                        .put("name", name)
+                        .put("createdMillis", createdMillis)
+                        .put("start", start)
+                        .put("lettersBefore", lettersBefore)
+                        .put("state", word(state))));
+    }
+
+    SubscriptionRecord in(State next) {
+        return new SubscriptionRecord(name, createdMillis, start, lettersBefore, next);
+    }
+}
