@@ -10,6 +10,7 @@ public final class Consumer {
     private final BindOptions options;
     private boolean everBound;
     private boolean gone;
+    private boolean ended;
     private volatile boolean probed;
 
     public Consumer(DeliverySink sink, BindOptions options) {
@@ -43,6 +44,14 @@ public final class Consumer {
 
     public void gone() {
         gone = true;
+    }
+
+    /** Tells it once that nothing will ever come again. */
+    void end() {
+        if (!ended) {
+            ended = true;
+            sink.ended();
+        }
     }
 
     void bound() {

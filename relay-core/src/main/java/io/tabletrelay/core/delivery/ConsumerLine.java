@@ -90,6 +90,18 @@ public final class ConsumerLine {
         return holder != null && holder.probed() ? probeStartedNanos + probeNanos : otherwise;
     }
 
+    /** There is nothing to hold any more: the holder and all in line are refused. */
+    public void refuseAll(RelayException why) {
+        Consumer last = holder;
+        if (last != null) {
+            drop(last, false);
+            last.sink().refused(why);
+        }
+        for (Consumer next = waiting.poll(); next != null; next = waiting.poll()) {
+            next.sink().refused(why);
+        }
+    }
+
     private void advance(long nowNanos) {
         if (holder == null) {
             Consumer next = waiting.poll();

@@ -55,6 +55,8 @@ public final class Subscription implements AutoCloseable {
     private int acked;
 
     private boolean stopped;
+    private boolean paused;
+    private boolean finished;
 
     /** Takes up the reading where it was left: everything unsettled that was delivered before goes again. */
     public Subscription(
@@ -141,6 +143,16 @@ public final class Subscription implements AutoCloseable {
         stopped = true;
     }
 
+    /** Nothing is sent while that is so, and no ack is missed; acks count. */
+    public void pause(boolean pauses) {
+        paused = pauses;
+    }
+
+    /** No event follows those that are there: who is bound is told so when all are settled. */
+    public void finish() {
+        finished = true;
+    }
+
     /** The consumer is done with this event. Returns false for an id that was never delivered. */
     public boolean ack(long id) {
         if (id <= settled.floor()) {
@@ -190,7 +202,7 @@ public final class Subscription implements AutoCloseable {
     /** Sends what may be sent, up to about that many payload bytes. Returns how many events that were. */
     public int deliver(int budgetBytes) {
         Consumer current = consumer;
-        if (current == null || stopped) {
+        if (current == null || stopped || paused) {
             return 0;
         }
         DeliverySink sink = current.sink();
@@ -219,6 +231,10 @@ public final class Subscription implements AutoCloseable {
             acked = 0;
         }
         advanceFloor();
+        Consumer current = consumer;
+        if (finished && current != null && isAllSettled()) {
+            current.end();
+        }
         return givingUp.write();
     }
 
@@ -226,7 +242,7 @@ public final class Subscription implements AutoCloseable {
     public long nextDeadlineNanos(long otherwise) {
         long deadline = givingUp.retryNanos(otherwise);
         Consumer current = consumer;
-        if (current == null || stopped) {
+        if (current == null || stopped || paused) {
             return deadline;
         }
         if (ackTimeoutNanos > 0 && window.size() > 0) {
@@ -265,7 +281,12 @@ public final class Subscription implements AutoCloseable {
     /** True: nothing is known here that files do not say, and nothing will be done without a command. */
     public boolean isIdle() {
         boolean nothingAround = window.size() == 0 && timedOut.isEmpty() && givingUp.size() == 0;
-        return nothingAround && (consumer == null || backlog() == 0);
+        return nothingAround && (consumer == null || paused || backlog() == 0);
+    }
+
+    /** True: every event is settled, as durably as the pipe settles. */
+    public boolean isAllSettled() {
+        return backlog() == 0 && !settled.wantsForce();
     }
 
     public String trouble() {

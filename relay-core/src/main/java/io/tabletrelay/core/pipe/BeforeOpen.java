@@ -53,6 +53,15 @@ final class BeforeOpen {
         }
     }
 
+    /** Answers all who wait with this, connections too, and forgets what they said. */
+    void refuseAll(RelayException why) {
+        said.clear();
+        for (Consumer consumer = bound.poll(); consumer != null; consumer = bound.poll()) {
+            consumer.sink().refused(why);
+        }
+        refuseAsked(why);
+    }
+
     /** Answers publishes and questions with this failure. */
     void refuseAsked(RelayException why) {
         for (TransferLoop.Request request = asked.poll(); request != null; request = asked.poll()) {

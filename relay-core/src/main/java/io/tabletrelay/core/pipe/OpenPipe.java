@@ -32,6 +32,7 @@ final class OpenPipe {
     private final long foundUpToId;
 
     private final AttemptsFlush flush;
+    private final PipeLife life;
 
     OpenPipe(
             PipeName name,
@@ -75,6 +76,7 @@ final class OpenPipe {
                 metrics);
         this.acks = new AckCommit(name, store.settled(), diskTasks, nanoTime);
         this.flush = new AttemptsFlush(name, store.attempts(), diskTasks, nanoTime, onFailure);
+        this.life = new PipeLife(name, store.folder(), store.log(), diskTasks, appends, subscription, nanoTime);
     }
 
     /** One turn; sends up to about that many payload bytes. Returns how much was done. */
@@ -87,7 +89,13 @@ final class OpenPipe {
         retention.turn();
         appends.checkFiles();
         flush.turn();
+        life.turn(this::isAllSettled, true);
         return work;
+    }
+
+    /** True: every subscription has settled everything that was and will be confirmed, as durably as the pipe settles. */
+    private boolean isAllSettled() {
+        return subscription.isAllSettled() && appends.isIdle();
     }
 
     /** True: its files may be closed, and nobody will notice. */
@@ -116,6 +124,7 @@ final class OpenPipe {
         deadline = earlier(deadline, appends.commit().nextDeadlineNanos(otherwise));
         deadline = earlier(deadline, acks.nextDeadlineNanos(otherwise));
         deadline = earlier(deadline, flush.retryNanos(otherwise));
+        deadline = earlier(deadline, life.nextDeadlineNanos(otherwise));
         return earlier(deadline, appends.nextDeadlineNanos(otherwise));
     }
 
@@ -141,6 +150,10 @@ final class OpenPipe {
 
     Appends appends() {
         return appends;
+    }
+
+    PipeLife life() {
+        return life;
     }
 
     Subscription subscription() {
@@ -174,13 +187,17 @@ final class OpenPipe {
         return b - a < 0 ? b : a;
     }
 
-    PipeStatus status(boolean hasConsumer) {
+    PipeStatus status(Standing standing) {
         EventLog log = store.log();
         return new PipeStatus(
                 name.value(),
                 store.epoch(),
-                TransferLoop.State.OPEN.name(),
-                trouble(),
+                standing.state(),
+                standing.reason(),
+                true,
+                standing.version(),
+                standing.paused(),
+                standing.finishedAtId(),
                 store.config().durability(),
                 log.firstId(),
                 log.lastId(),
@@ -194,7 +211,7 @@ final class OpenPipe {
                 deadLetters.count(),
                 metrics.droppedEvents(),
                 store.diskBytes(),
-                hasConsumer,
+                standing.consumer(),
                 store.settings().values());
     }
 

@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
 /**
  * One pipe's step function: each {@link #doWork} takes commands, appends in a batch, confirms, and delivers while credit lasts.
  *
- * <p>States: OPENING → OPEN → CLOSED (nothing to do, and its place is wanted) → OPENING (at the next use, or when segments that are
+ * <p>States of its files: OPENING → OPEN → AT_REST (nothing to do, and its place is wanted) → OPENING (at the next use, or when segments that are
  * kept for their age may go; never again once the relay stops); OPENING or OPEN → FAILED (the store cannot be used; said once) →
  * OPENING (after a wait that doubles up to a minute).
  * Connections stay in every state, publishes are refused in FAILED and while the relay stops.
@@ -35,13 +35,6 @@ final class TransferLoop implements ConsumerLine.Listener {
     /** For so long a publish waits for a place of its pipe among those that are open. */
     private static final long LONGEST_WAIT_NANOS = 10_000_000_000L;
 
-    enum State {
-        OPENING,
-        OPEN,
-        FAILED,
-        CLOSED
-    }
-
     private final PipeName name;
     private final Supplier<PipeStore> opener;
     private final PipeContext context;
@@ -52,7 +45,7 @@ final class TransferLoop implements ConsumerLine.Listener {
     private final PipeMemory memory = new PipeMemory();
     private final OpenPlace place;
 
-    private State state = State.OPENING;
+    private FilesState state = FilesState.OPENING;
     /** Under way; null once it is done, or as soon as its outcome counts no more. */
     private @Nullable Opening opening;
 
@@ -71,6 +64,11 @@ final class TransferLoop implements ConsumerLine.Listener {
     private @Nullable DamageException damage;
 
     private @Nullable OpenPipe open;
+    /** Of the pipe as it is open, or was last; null: it was not yet. */
+    private @Nullable PipeLife life;
+    /** The pipe is gone for ever; null: it is not. */
+    private @Nullable RelayException deleted;
+
     private long retryNanos = FIRST_RETRY_NANOS;
     private long retryAtNanos;
 
@@ -102,13 +100,15 @@ final class TransferLoop implements ConsumerLine.Listener {
             return 1; // what the newcomer acked before it was bound is among the commands now, and goes ahead of
             // deliveries
         }
-        if (state == State.FAILED && now() - retryAtNanos >= 0) {
-            state = State.OPENING;
+        if (state == FilesState.FAILED && now() - retryAtNanos >= 0) {
+            state = FilesState.OPENING;
         }
-        if (state == State.CLOSED && !stopping && (!beforeOpen.isEmpty() || (reopens && now() - reopenAtNanos >= 0))) {
-            state = State.OPENING;
+        if (state == FilesState.AT_REST
+                && !stopping
+                && (!beforeOpen.isEmpty() || (reopens && now() - reopenAtNanos >= 0))) {
+            state = FilesState.OPENING;
         }
-        if (state == State.OPENING && opening == null && !closing && !stopping) {
+        if (state == FilesState.OPENING && opening == null && !closing && !stopping) {
             openWhenThereIsAPlace();
         }
         OpenPipe current = open;
@@ -130,13 +130,13 @@ final class TransferLoop implements ConsumerLine.Listener {
     /** When the next turn is wanted though no command comes, or {@code otherwise}. */
     long nextDeadlineNanos(long otherwise) {
         long deadline = line.probeDeadlineNanos(otherwise);
-        if (state == State.FAILED) {
+        if (state == FilesState.FAILED) {
             return earlier(deadline, retryAtNanos);
         }
-        if (state == State.OPENING && place.isWaiting()) {
+        if (state == FilesState.OPENING && place.isWaiting()) {
             return earlier(deadline, now() + OpenPlaces.PATIENCE_NANOS);
         }
-        if (state == State.CLOSED && reopens && !stopping) {
+        if (state == FilesState.AT_REST && reopens && !stopping) {
             return earlier(deadline, reopenAtNanos);
         }
         OpenPipe current = open;
@@ -153,7 +153,7 @@ final class TransferLoop implements ConsumerLine.Listener {
 
     void request(Request request) {
         OpenPipe current = open;
-        if (stopping || state == State.FAILED) {
+        if (stopping || state == FilesState.FAILED) {
             request.whenNot().accept(unavailable());
         } else if (current == null) {
             beforeOpen.ask(request);
@@ -164,7 +164,13 @@ final class TransferLoop implements ConsumerLine.Listener {
 
     /** Waits until the pipe is open, unless it has nothing to send; once the relay is stopping nobody is bound any more. */
     void bind(Consumer consumer) {
-        boolean rests = state == State.CLOSED && beforeOpen.isEmpty() && atClose.backlog() == 0;
+        if (deleted != null) {
+            consumer.sink().refused(deleted);
+            return;
+        }
+        boolean nothingToSay =
+                atClose.backlog() == 0 && (life == null || !life.current().isFinished());
+        boolean rests = state == FilesState.AT_REST && beforeOpen.isEmpty() && nothingToSay;
         if (open == null && !rests) {
             beforeOpen.bind(consumer);
         } else if (!stopping && !consumer.isGone()) {
@@ -185,7 +191,7 @@ final class TransferLoop implements ConsumerLine.Listener {
     /** Acks (an id) and negative acks (its negative) of a connection. */
     void lines(Consumer from, long[] lines) {
         OpenPipe current = open;
-        if (!from.everBound()) {
+        if (!from.everBound() || deleted != null) {
             metrics.lateAcksDropped(lines.length);
         } else if (current != null) {
             apply(current.subscription(), from, lines);
@@ -196,10 +202,12 @@ final class TransferLoop implements ConsumerLine.Listener {
 
     PipeStatus status() {
         OpenPipe current = open;
-        if (current == null) {
-            return PipeStatus.notOpen(name.value(), state.name(), reason, line.holder() != null);
-        }
-        return current.status(line.holder() != null);
+        Standing now = standing(Standing.NEW);
+        return current == null ? PipeStatus.notOpen(name.value(), now) : current.status(now);
+    }
+
+    FilesState files() {
+        return state;
     }
 
     LoopedPipe.Snapshot snapshot() {
@@ -208,12 +216,14 @@ final class TransferLoop implements ConsumerLine.Listener {
     }
 
     /** The same one if nothing has changed. */
-    LoopedPipe.Standing standing(LoopedPipe.Standing before) {
+    Standing standing(Standing before) {
         OpenPipe current = open;
-        String why = current == null ? reason : current.trouble();
-        boolean bound = line.holder() != null;
-        boolean same = before.state().equals(state.name()) && before.reason().equals(why) && before.consumer() == bound;
-        return same ? before : new LoopedPipe.Standing(state.name(), why, bound);
+        Standing now = new Standing(
+                state,
+                life == null ? null : life.current(),
+                current == null ? reason : current.trouble(),
+                line.holder() != null);
+        return now.equals(before) ? before : now;
     }
 
     void listDeadLetters(long after, int limit, CompletableFuture<List<DeadLetter>> result) {
@@ -243,16 +253,33 @@ final class TransferLoop implements ConsumerLine.Listener {
         stopSending();
         OpenPipe current = open;
         open = null;
-        state = State.CLOSED;
+        state = FilesState.AT_REST;
         atClose = LoopedPipe.Snapshot.NOTHING;
         Runnable confirmed =
                 current == null ? () -> {} : () -> current.appends().failAll(unavailable());
         closeStore(filesOf(current), confirmed, closed); // what the last force covers is confirmed
     }
 
+    /** A failed pipe is opened now. */
+    void retryNow() {
+        if (state == FilesState.FAILED && !stopping) {
+            state = FilesState.OPENING;
+        }
+    }
+
+    /** The pipe is gone for ever: all who wait are told so; the future completes when its files are closed. */
+    void delete(RelayException why, CompletableFuture<Void> closed) {
+        deleted = why;
+        close(closed);
+        line.refuseAll(why);
+        beforeOpen.refuseAll(why);
+    }
+
     /** The pipe cannot go on: everything that waits is told, and it is opened again later. */
     void fail(Throwable cause) {
-        if (state == State.FAILED || state == State.CLOSED || closing) { // closing: a task of what was open before
+        if (state == FilesState.FAILED
+                || state == FilesState.AT_REST
+                || closing) { // closing: a task of what was open before
             log.warn("something broke in a pipe that is not open: pipe={}, state={}", name, state, cause);
             return;
         }
@@ -260,7 +287,7 @@ final class TransferLoop implements ConsumerLine.Listener {
         if (!failure.reason().equals(reason)) { // said when it failed first, and still true
             log.error("{}; opening it again in {} ms", failure.reason(), retryNanos / 1_000_000, cause);
         }
-        state = State.FAILED;
+        state = FilesState.FAILED;
         damage = cause instanceof DamageException found ? found : null;
         reason = failure.reason();
         failureCode = failure.code();
@@ -335,7 +362,8 @@ final class TransferLoop implements ConsumerLine.Listener {
     private void opened(OpenPipe opened) {
         opening = null;
         open = opened;
-        state = State.OPEN;
+        life = opened.life();
+        state = FilesState.OPEN;
         reason = "";
         retryNanos = FIRST_RETRY_NANOS;
         Consumer holder = line.holder();
@@ -357,7 +385,7 @@ final class TransferLoop implements ConsumerLine.Listener {
 
     private void closeIdle(OpenPipe current) {
         open = null;
-        state = State.CLOSED;
+        state = FilesState.AT_REST;
         atClose = current.snapshot();
         long never = now() + (Long.MAX_VALUE >> 1);
         reopenAtNanos = current.expiresAtNanos(never);
@@ -390,6 +418,9 @@ final class TransferLoop implements ConsumerLine.Listener {
     }
 
     private RelayException unavailable() {
+        if (deleted != null) {
+            return deleted;
+        }
         return stopping
                 ? new RelayException(
                         ErrorCode.STOPPING, "relay is stopping: pipe=" + name + "; publish again when it is back")

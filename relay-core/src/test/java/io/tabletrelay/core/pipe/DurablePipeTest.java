@@ -252,7 +252,7 @@ class DurablePipeTest {
         Consumer consumerAfter = new Consumer(sinkAfter, BindOptions.DIALECT_1);
         restarted.bind(consumerAfter);
 
-        while (!restarted.status().state().equals("OPEN")) {
+        while (restarted.files() != FilesState.OPEN) {
             step(restarted);
         }
         nowNanos += 2_000 * MILLI; // it is due, and the force has not run

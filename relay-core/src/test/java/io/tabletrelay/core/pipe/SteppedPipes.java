@@ -90,7 +90,7 @@ final class SteppedPipes implements AutoCloseable {
         }
 
         String state() {
-            return loop.status().state();
+            return loop.files().name();
         }
 
         Path folder() {
