@@ -229,6 +229,7 @@ class LookingOverHttpTest {
                         List::of,
                         name -> Optional.empty(),
                         (name, settings) -> new CompletableFuture<>(),
+                        (name, ifVersion) -> new CompletableFuture<>(),
                         http.metrics,
                         List::of));
     }

@@ -18,6 +18,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -136,7 +137,8 @@ class PipeLifeTest {
         assertThat(rig.loop.status().state()).isEqualTo("OPEN");
         assertThat(rig.loop.status().version()).isEqualTo(1);
 
-        assertThat(change(StateChange.DRAIN, 1L).join().state()).isEqualTo("CLOSED"); // there was nothing to drain
+        change(StateChange.DRAIN, 1L).join();
+        assertThat(rig.loop.status().state()).isEqualTo("CLOSED"); // there was nothing to drain
     }
 
     @Test
@@ -321,13 +323,13 @@ class PipeLifeTest {
         rig.settle();
 
         assertThat(closed).isCompleted();
-        assertThat(rig.sink.said).contains("refused: NO_SUCH_PIPE");
-        assertThat(second.said).containsExactly("refused: NO_SUCH_PIPE");
+        assertThat(rig.sink.said).contains("refused");
+        assertThat(second.said).containsExactly("refused");
         assertThat(refusal(waiting).code()).isEqualTo(ErrorCode.NO_SUCH_PIPE);
         RecordingSink late = new RecordingSink();
         rig.loop.bind(new Consumer(late, BindOptions.DIALECT_1));
         rig.ackUpTo(1, 1);
-        assertThat(late.said).containsExactly("refused: NO_SUCH_PIPE");
+        assertThat(late.said).containsExactly("refused");
         assertThat(refusal(rig.publish(1)).code()).isEqualTo(ErrorCode.NO_SUCH_PIPE);
         assertThat(refusal(change(StateChange.OPEN)).code()).isEqualTo(ErrorCode.NO_SUCH_PIPE);
     }
@@ -336,13 +338,13 @@ class PipeLifeTest {
         return change(change, null);
     }
 
-    private CompletableFuture<PipeStatus> change(StateChange change, Long ifVersion) {
+    private CompletableFuture<PipeStatus> change(StateChange change, @Nullable Long ifVersion) {
         CompletableFuture<PipeStatus> answer = ask(change, ifVersion);
         rig.settle();
         return answer;
     }
 
-    private CompletableFuture<PipeStatus> ask(StateChange change, Long ifVersion) {
+    private CompletableFuture<PipeStatus> ask(StateChange change, @Nullable Long ifVersion) {
         CompletableFuture<PipeStatus> answer = new CompletableFuture<>();
         rig.loop.request(new TransferLoop.Request(
                 open -> open.life().change(change, ifVersion, failure -> {
