@@ -137,7 +137,8 @@ class LookingOverHttpTest {
     @ParameterizedTest
     @CsvSource({
         "GET, /v1/pipes/p/events, POST",
-        "DELETE, /v1/pipes/p, 'GET, HEAD, PUT'",
+        "PATCH, /v1/pipes/p, 'GET, HEAD, PUT, DELETE'",
+        "GET, /v1/pipes/p/drain, POST",
         "POST, /v1/pipes, 'GET, HEAD'",
         "POST, /metrics, 'GET, HEAD'",
         "PUT, /livez, 'GET, HEAD'"
