@@ -74,12 +74,12 @@ final class GivingUp {
         return trouble;
     }
 
-    /** Gives up the event on which the tailer stands. */
-    void event(EventTailer at, int failedDeliveries, String lastError) {
+    /** Gives up the event on which the tailer stands; the reason is a word, the last error says more. */
+    void event(EventTailer at, String reason, int failedDeliveries, String lastError) {
         ByteBuffer copy = ByteBuffer.allocate(at.payload().remaining());
         copy.put(at.payload().duplicate()).flip();
         Payload event = new Payload(at.contentType(), at.headers(), copy);
-        collect(at.id(), deadLetters.describe(event, at.id(), "max-deliveries", failedDeliveries, lastError));
+        collect(at.id(), deadLetters.describe(event, at.id(), reason, failedDeliveries, lastError));
     }
 
     /** Gives up an event whose record is lost. */

@@ -49,6 +49,11 @@ final class HeldEvents {
         return fits;
     }
 
+    /** The event that did not fit may have gone to another consumer. */
+    void lookAgain() {
+        wantedBytes = 0;
+    }
+
     /** The event's first byte is about to leave. */
     void sending(long id, int eventBytes, long nowNanos) {
         window.add(id, eventBytes, nowNanos);
@@ -96,7 +101,8 @@ final class HeldEvents {
         if (timedOut.isEmpty()) {
             return inFlight;
         }
-        long[] all = Arrays.copyOf(inFlight, inFlight.length + timedOut.headSet(id, true).size());
+        long[] all = Arrays.copyOf(
+                inFlight, inFlight.length + timedOut.headSet(id, true).size());
         int n = inFlight.length;
         for (long each : timedOut.headSet(id, true)) {
             all[n++] = each;

@@ -32,6 +32,8 @@ final class InFlightWindow {
     private int oldest = NONE;
     private int newest = NONE;
     private int firstUnwritten = NONE;
+    /** As it was when it was last asked for. */
+    private long writtenBytes;
 
     int size() {
         return size;
@@ -89,10 +91,8 @@ final class InFlightWindow {
         if (entry == NONE) {
             return false;
         }
-        for (int other = firstUnwritten; other != NONE; other = newer[other]) {
-            if (other == entry) {
-                return true;
-            }
+        if (endOffsets[entry] > writtenBytes) {
+            return true;
         }
         sinceNanos[entry] = nowNanos;
         if (newer[entry] != firstUnwritten) {
@@ -146,7 +146,8 @@ final class InFlightWindow {
     }
 
     /** Starts the deadlines of all events whose last byte has reached the socket by now. */
-    void written(long writtenBytes, long lastWriteNanos) {
+    void written(long bytesSoFar, long lastWriteNanos) {
+        writtenBytes = bytesSoFar;
         while (firstUnwritten != NONE && endOffsets[firstUnwritten] <= writtenBytes) {
             sinceNanos[firstUnwritten] = Math.max(sinceNanos[firstUnwritten], lastWriteNanos);
             firstUnwritten = newer[firstUnwritten];

@@ -2,6 +2,7 @@ package io.tabletrelay.core.pipe;
 
 import io.tabletrelay.api.PipeName;
 import io.tabletrelay.core.delivery.DiskTasks;
+import io.tabletrelay.core.delivery.Subscription;
 import io.tabletrelay.core.store.acks.SettledIds;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -23,6 +24,7 @@ final class AckCommit {
 
     private final PipeName pipe;
     private final SettledIds settled;
+    private final Subscription subscription;
     private final DiskTasks diskTasks;
     private final LongSupplier nanoTime;
     private boolean waiting;
@@ -31,9 +33,11 @@ final class AckCommit {
     private long retryNanos = FIRST_RETRY_NANOS;
     private String trouble = "";
 
-    AckCommit(PipeName pipe, SettledIds settled, DiskTasks diskTasks, LongSupplier nanoTime) {
+    AckCommit(
+            PipeName pipe, SettledIds settled, Subscription subscription, DiskTasks diskTasks, LongSupplier nanoTime) {
         this.pipe = pipe;
         this.settled = settled;
+        this.subscription = subscription;
         this.diskTasks = diskTasks;
         this.nanoTime = nanoTime;
     }
@@ -51,6 +55,7 @@ final class AckCommit {
             waiting = false;
             forcing = true;
             SettledIds.Force force = settled.startForce();
+            subscription.forceStarts();
             diskTasks.submit(force::run, failure -> ended(force, failure));
         }
     }
@@ -69,10 +74,12 @@ final class AckCommit {
         forcing = false;
         if (failure == null) {
             force.done();
+            subscription.forceEnded(true);
             retryNanos = FIRST_RETRY_NANOS;
             trouble = "";
             return;
         }
+        subscription.forceEnded(false);
         if (trouble.isEmpty()) {
             LOG.error("acks do not reach the disk, trying again: pipe={}", pipe, failure);
         }

@@ -53,18 +53,16 @@ final class LoopedPipe implements Pipe, PipeGauges {
     private final TransferLoop loop;
     private final MpscUnboundedArrayQueue<Consumer<TransferLoop>> commands = new MpscUnboundedArrayQueue<>(64);
     private final AtomicBoolean scheduled = new AtomicBoolean();
+    private final AtomicBoolean deleted = new AtomicBoolean();
     private final AtomicLong waitingBytes = new AtomicLong();
     private TransferThread.@Nullable Timer timer;
     private volatile Snapshot snapshot = Snapshot.NOTHING;
-    private volatile Standing standing = new Standing(TransferLoop.State.OPENING.name(), "", false);
+    private volatile Standing standing = Standing.NEW;
 
     /** What the gauges show: the pipe as it was after its last turn. {@code known}: its files have been open. */
     record Snapshot(boolean known, long backlog, int inFlight, int waiting, long floor, long lastId) {
         static final Snapshot NOTHING = new Snapshot(false, 0, 0, 0, 0, 0);
     }
-
-    /** The rest of what a list shows; replaced when it changes. */
-    record Standing(String state, String reason, boolean consumer) {}
 
     LoopedPipe(
             PipeName name,
@@ -128,7 +126,8 @@ final class LoopedPipe implements Pipe, PipeGauges {
 
     @Override
     public ConsumerLink bind(DeliverySink sink, BindOptions options) {
-        LinkedConsumer link = new LinkedConsumer(this, sink, options);
+        LinkedConsumer link =
+                new LinkedConsumer(this, sink, options, context.delivery().config());
         submit(running -> running.bind(link.consumer()));
         return link;
     }
@@ -203,6 +202,54 @@ final class LoopedPipe implements Pipe, PipeGauges {
         return result;
     }
 
+    public CompletionStage<Long> finish() {
+        CompletableFuture<Long> result = new CompletableFuture<>();
+        submit(running -> running.request(
+                new TransferLoop.Request(open -> open.life().finish(result), result::completeExceptionally)));
+        return result;
+    }
+
+    @Override
+    public CompletionStage<PipeStatus> change(StateChange change, @Nullable Long ifVersion) {
+        CompletableFuture<PipeStatus> result = new CompletableFuture<>();
+        submit(running -> running.request(new TransferLoop.Request(
+                open -> open.life().change(change, ifVersion, failure -> answer(result, running, failure)),
+                why -> answer(result, running, why))));
+        return result;
+    }
+
+    @Override
+    public CompletionStage<PipeStatus> reopen() {
+        CompletableFuture<PipeStatus> result = new CompletableFuture<>();
+        submit(running -> {
+            running.retryNow();
+            running.request(new TransferLoop.Request(
+                    open -> answer(result, running, null), why -> answer(result, running, why)));
+        });
+        return result;
+    }
+
+    private static void answer(
+            CompletableFuture<PipeStatus> result, TransferLoop running, @Nullable Throwable failure) {
+        if (failure == null) {
+            result.complete(running.status());
+        } else {
+            result.completeExceptionally(failure);
+        }
+    }
+
+    /** The pipe is gone for ever: whoever waits, or comes later, is refused. Completes when its files are closed; fails if it was told before. */
+    CompletableFuture<Void> delete() {
+        RelayException why = new RelayException(
+                ErrorCode.NO_SUCH_PIPE, "pipe was deleted: pipe=" + name + "; there is no such pipe");
+        if (!deleted.compareAndSet(false, true)) {
+            return CompletableFuture.failedFuture(why);
+        }
+        CompletableFuture<Void> closed = new CompletableFuture<>();
+        submit(running -> running.delete(why, closed));
+        return closed;
+    }
+
     /** No publish is taken and nothing is sent any more; acks still count. Completes when that is so. */
     CompletableFuture<Void> stopSending() {
         CompletableFuture<Void> stopped = new CompletableFuture<>();
@@ -269,17 +316,10 @@ final class LoopedPipe implements Pipe, PipeGauges {
     }
 
     /** As the pipe was after its last turn; does not open it. */
-    PipeGlance glance() {
-        Snapshot last = snapshot;
+    PipeGlance glance(Supplier<Standing> stored) {
         Standing now = standing;
-        return new PipeGlance(
-                name.value(),
-                now.state(),
-                now.reason(),
-                last.known() ? last.lastId() : null,
-                last.known() ? last.backlog() : null,
-                last.inFlight(),
-                now.consumer());
+        return PipeGlance.of(
+                name.value(), now.life() == null ? now.orLife(stored.get().life()) : now, snapshot);
     }
 
     boolean hasInFlight() {

@@ -33,6 +33,8 @@ final class OpenPipe {
     /** What an earlier run left: nothing is delivered before all of it is durable. */
     private final long foundUpToId;
 
+    private final PipeLife life;
+
     OpenPipe(
             PipeName name,
             PipeStore store,
@@ -66,6 +68,7 @@ final class OpenPipe {
                 memory.passed(),
                 subscriptions::raiseAppendedUpTo,
                 metrics);
+        this.life = new PipeLife(name, store.folder(), store.log(), diskTasks, appends, subscriptions, nanoTime);
     }
 
     /** One turn; sends up to about that many payload bytes. Returns how much was done. */
@@ -75,7 +78,13 @@ final class OpenPipe {
         work += subscriptions.turn(deliveryBytes, foundIsDurable());
         retention.turn();
         appends.checkFiles();
+        life.turn(this::isAllSettled, subscriptions.exist());
         return work;
+    }
+
+    /** True: every subscription has settled everything that was and will be confirmed, as durably as the pipe settles. */
+    private boolean isAllSettled() {
+        return subscriptions.areAllSettled() && appends.isIdle();
     }
 
     /** True: its files may be closed, and nobody will notice. */
@@ -99,6 +108,7 @@ final class OpenPipe {
     long openUntilNanos(long otherwise) {
         long deadline = subscriptions.nextDeadlineNanos(otherwise, foundIsDurable());
         deadline = earlier(deadline, appends.commit().nextDeadlineNanos(otherwise));
+        deadline = earlier(deadline, life.nextDeadlineNanos(otherwise));
         return earlier(deadline, appends.nextDeadlineNanos(otherwise));
     }
 
@@ -156,6 +166,10 @@ final class OpenPipe {
                         whenNot));
     }
 
+    PipeLife life() {
+        return life;
+    }
+
     private boolean foundIsDurable() {
         return store.log().durableId() >= foundUpToId;
     }
@@ -182,13 +196,17 @@ final class OpenPipe {
         return b - a < 0 ? b : a;
     }
 
-    PipeStatus status(boolean hasConsumer) {
+    PipeStatus status(Standing standing) {
         EventLog log = store.log();
         return new PipeStatus(
                 name.value(),
                 store.epoch(),
-                TransferLoop.State.OPEN.name(),
-                trouble(),
+                standing.state(),
+                standing.reason(),
+                true,
+                standing.version(),
+                standing.paused(),
+                standing.finishedAtId(),
                 store.config().durability(),
                 log.firstId(),
                 log.lastId(),
@@ -202,7 +220,7 @@ final class OpenPipe {
                 deadLetters.count(),
                 metrics.droppedEvents(),
                 store.diskBytes(),
-                hasConsumer,
+                standing.consumer(),
                 store.settings().values(),
                 subscriptions.status());
     }

@@ -48,7 +48,7 @@ final class OpenSubscription {
                 context,
                 memory.lossesOf(files.name()),
                 metrics);
-        this.acks = new AckCommit(pipe, files.settled(), tasks, context.nanoTime());
+        this.acks = new AckCommit(pipe, files.settled(), subscription, tasks, context.nanoTime());
         this.flush = new AttemptsFlush(pipe, files.attempts(), tasks, context.nanoTime(), onFailure);
     }
 

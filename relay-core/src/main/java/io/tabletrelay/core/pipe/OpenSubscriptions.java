@@ -44,6 +44,8 @@ final class OpenSubscriptions implements AllSubscriptions {
 
     private int next;
     private boolean stopped;
+    private boolean paused;
+    private boolean finished;
 
     OpenSubscriptions(
             PipeName pipe,
@@ -95,6 +97,10 @@ final class OpenSubscriptions implements AllSubscriptions {
                 onFailure);
         if (stopped) {
             opened.subscription().stopSending();
+        }
+        opened.subscription().pause(paused);
+        if (finished) {
+            opened.subscription().finish();
         }
         return opened;
     }
@@ -253,6 +259,38 @@ final class OpenSubscriptions implements AllSubscriptions {
         stopped = true;
         existing.forEach(each -> each.subscription().stopSending());
         changes.end(why);
+    }
+
+    /** What is in flight counts no more among all pipes' events; nothing is delivered any more. */
+    void letGo() {
+        existing.forEach(each -> each.subscription().letGo());
+    }
+
+    /** Nothing is sent while that is so; acks count. */
+    void pause(boolean pauses) {
+        paused = pauses;
+        existing.forEach(each -> each.subscription().pause(pauses));
+    }
+
+    /** No event follows those that are there: consumers are told so when all are settled. */
+    void finish() {
+        finished = true;
+        existing.forEach(each -> each.subscription().finish());
+    }
+
+    /** True: there is at least one. */
+    boolean exist() {
+        return !existing.isEmpty();
+    }
+
+    /** True: each has settled everything, as durably as the pipe settles. */
+    boolean areAllSettled() {
+        for (OpenSubscription each : looked()) {
+            if (!each.subscription().isAllSettled()) {
+                return false;
+            }
+        }
+        return true;
     }
 
     void close() {

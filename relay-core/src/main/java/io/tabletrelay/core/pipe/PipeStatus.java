@@ -3,6 +3,7 @@ package io.tabletrelay.core.pipe;
 import io.tabletrelay.api.Durability;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A pipe at one moment.
@@ -10,8 +11,13 @@ import java.util.Map;
  * <p>Threading: immutable.
  *
  * @param epoch tells one pipe of this name from an earlier one
- * @param state {@code OPENING}, {@code OPEN}, {@code FAILED} or {@code CLOSED}, which is opened by the next use
+ * @param state of its life: {@code OPEN}, {@code DRAINING}, {@code CLOSED} or {@code TERMINATED}; over each of them
+ *     {@code FAILED}; {@code UNKNOWN} until its files were open
  * @param reason why the pipe is FAILED or not accepting, empty otherwise
+ * @param open true while its files are open; otherwise the next use opens them, and what they say is 0 here
+ * @param version of the state, rises by one with each change; 0: not known
+ * @param paused true while nothing is sent
+ * @param finishedAtId no event of a higher id will ever be there; null: its producer has not finished it
  * @param firstId lowest id kept
  * @param lastId highest id given
  * @param voidIds ids up to lastId that no event will ever have
@@ -33,6 +39,10 @@ public record PipeStatus(
         long epoch,
         String state,
         String reason,
+        boolean open,
+        long version,
+        boolean paused,
+        @Nullable Long finishedAtId,
         Durability durability,
         long firstId,
         long lastId,
@@ -50,12 +60,16 @@ public record PipeStatus(
         Map<String, String> settings,
         List<SubscriptionStatus> subscriptions) {
     /** Of a pipe whose files are not open. */
-    static PipeStatus notOpen(String name, String state, String reason, boolean consumer) {
+    static PipeStatus notOpen(String name, Standing standing) {
         return new PipeStatus(
                 name,
                 0,
-                state,
-                reason,
+                standing.state(),
+                standing.reason(),
+                false,
+                standing.version(),
+                standing.paused(),
+                standing.finishedAtId(),
                 Durability.PROCESS,
                 0,
                 0,
@@ -69,7 +83,7 @@ public record PipeStatus(
                 0,
                 0,
                 0,
-                consumer,
+                standing.consumer(),
                 Map.of(),
                 List.of());
     }

@@ -3,6 +3,7 @@ package io.tabletrelay.core.delivery;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.tabletrelay.api.RelayException;
+import io.tabletrelay.core.config.DeliveryConfig;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,9 +26,9 @@ class ConsumerLineTest {
             said.add(holder.sink() + (lost ? " lost" : " left"));
         }
     });
-    private final Consumer a = new Consumer(new NamedSink("a"), BindOptions.DIALECT_1);
-    private final Consumer b = new Consumer(new NamedSink("b"), BindOptions.DIALECT_1);
-    private final Consumer c = new Consumer(new NamedSink("c"), BindOptions.DIALECT_1);
+    private final Consumer a = new Consumer(new NamedSink("a"), BindOptions.DIALECT_1, DeliveryConfig.DEFAULT);
+    private final Consumer b = new Consumer(new NamedSink("b"), BindOptions.DIALECT_1, DeliveryConfig.DEFAULT);
+    private final Consumer c = new Consumer(new NamedSink("c"), BindOptions.DIALECT_1, DeliveryConfig.DEFAULT);
 
     @Test
     void theFirstIsBoundAtOnce() {

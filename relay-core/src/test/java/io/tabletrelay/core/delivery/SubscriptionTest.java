@@ -41,7 +41,7 @@ class SubscriptionTest {
     private int maxDeliveries = 5;
     private Subscription subscription;
     private RecordingSink sink = new RecordingSink();
-    private Consumer consumer = new Consumer(sink, BindOptions.DIALECT_1);
+    private Consumer consumer = new Consumer(sink, BindOptions.DIALECT_1, DeliveryConfig.DEFAULT);
     private boolean bound;
 
     @BeforeEach
@@ -51,8 +51,8 @@ class SubscriptionTest {
         DeadLetters deadLetters = new DeadLetters(deadLetterLog);
         deadLetters.settleIn(
                 List.of(new SubscriptionFiles(BindOptions.DEFAULT_SUBSCRIPTION, 0, 1, 0, settled, attempts)));
-        RedeliveryConfig redelivery =
-                new RedeliveryConfig(ACK_TIMEOUT, Duration.ofSeconds(1), Duration.ofSeconds(60), maxDeliveries);
+        RedeliveryConfig redelivery = new RedeliveryConfig(
+                ACK_TIMEOUT, ACK_TIMEOUT, Duration.ofSeconds(1), Duration.ofSeconds(60), maxDeliveries);
         subscription = new Subscription(
                 log,
                 settled,
@@ -86,7 +86,7 @@ class SubscriptionTest {
 
     private void bind() {
         sink = new RecordingSink();
-        consumer = new Consumer(sink, BindOptions.DIALECT_1);
+        consumer = new Consumer(sink, BindOptions.DIALECT_1, DeliveryConfig.DEFAULT);
         subscription.attach(consumer);
         bound = true;
     }
@@ -117,8 +117,8 @@ class SubscriptionTest {
         appendNumbers(1, 100);
         bind();
         turn();
-        assertThat(subscription.ack(3)).isTrue();
-        assertThat(subscription.ack(3)).isTrue();
+        assertThat(subscription.ack(consumer, 3, 3)).isTrue();
+        assertThat(subscription.ack(consumer, 3, 3)).isTrue();
         turn();
 
         assertThat(sink.ids).hasSize(11).endsWith(11L);
@@ -131,7 +131,7 @@ class SubscriptionTest {
         appendNumbers(1, 10);
         bind();
         turn();
-        assertThat(subscription.nack(consumer, 9)).isTrue();
+        assertThat(subscription.nack(consumer, 9, -1, "")).isTrue();
         log.forcedUpTo = 0;
         restart();
         nowNanos += Duration.ofMinutes(2).toNanos();
@@ -152,7 +152,7 @@ class SubscriptionTest {
         appendNumbers(1, 100);
         bind();
         turn();
-        assertThat(subscription.nack(consumer, 9)).isTrue();
+        assertThat(subscription.nack(consumer, 9, -1, "")).isTrue();
         flush.run();
         Files.write(ring, onDisk);
 
@@ -171,9 +171,9 @@ class SubscriptionTest {
         bind();
         turn();
 
-        assertThat(subscription.ack(11)).isFalse();
-        assertThat(subscription.ack(0)).isFalse();
-        assertThat(subscription.ack(Long.MAX_VALUE)).isFalse();
+        assertThat(subscription.ack(consumer, 11, 11)).isFalse();
+        assertThat(subscription.ack(consumer, 0, 0)).isFalse();
+        assertThat(subscription.ack(consumer, Long.MAX_VALUE, Long.MAX_VALUE)).isFalse();
         assertThat(subscription.backlog()).isEqualTo(100);
     }
 
@@ -182,9 +182,9 @@ class SubscriptionTest {
         appendNumbers(1, 5);
         bind();
         turn();
-        subscription.ack(1);
-        subscription.ack(3);
-        subscription.detach(true);
+        subscription.ack(consumer, 1, 1);
+        subscription.ack(consumer, 3, 3);
+        subscription.detach(consumer, true);
         appendNumbers(6, 7);
         bind();
         turn();
@@ -197,10 +197,10 @@ class SubscriptionTest {
         appendNumbers(1, 3);
         bind();
         turn();
-        subscription.detach(true);
+        subscription.detach(consumer, true);
         bind();
 
-        assertThat(subscription.ack(2)).isTrue();
+        assertThat(subscription.ack(consumer, 2, 2)).isTrue();
         turn();
         assertThat(sink.ids).containsExactly(1L, 3L);
     }
@@ -217,8 +217,8 @@ class SubscriptionTest {
         turn();
 
         assertThat(sink.ids).containsExactly(1L, 4L, 5L, 6L, 8L, 9L, 11L, 12L, 13L, 14L);
-        assertThat(subscription.ack(2)).isTrue();
-        assertThat(subscription.ack(15)).isFalse();
+        assertThat(subscription.ack(consumer, 2, 2)).isTrue();
+        assertThat(subscription.ack(consumer, 15, 15)).isFalse();
     }
 
     @Test
@@ -228,10 +228,10 @@ class SubscriptionTest {
         appendNumbers(1, 2);
         bind();
         turn();
-        subscription.ack(2);
+        subscription.ack(consumer, 2, 2);
         List<Long> waitsMillis = new ArrayList<>();
         for (int i = 0; i < 8; i++) {
-            assertThat(subscription.nack(consumer, 1)).isTrue();
+            assertThat(subscription.nack(consumer, 1, -1, "")).isTrue();
             long waitNanos = subscription.nextDeadlineNanos(Long.MAX_VALUE) - nowNanos;
             waitsMillis.add(waitNanos / 1_000_000);
             nowNanos += waitNanos - 1;
@@ -254,12 +254,12 @@ class SubscriptionTest {
         bind();
         turn();
         Consumer old = consumer;
-        subscription.detach(false);
+        subscription.detach(consumer, false);
         bind();
         turn();
 
-        assertThat(subscription.nack(old, 1)).isFalse();
-        assertThat(subscription.nack(consumer, 2)).isFalse();
+        assertThat(subscription.nack(old, 1, -1, "")).isFalse();
+        assertThat(subscription.nack(consumer, 2, -1, "")).isFalse();
         assertThat(subscription.inFlight()).isOne();
     }
 
@@ -272,7 +272,7 @@ class SubscriptionTest {
         for (int i = 0; i < maxDeliveries; i++) {
             turn();
             assertThat(sink.ids).hasSize(i + 1).containsOnly(1L);
-            subscription.nack(consumer, 1);
+            subscription.nack(consumer, 1, -1, "");
             nowNanos += 100 * SECOND;
         }
         turn();
@@ -294,7 +294,7 @@ class SubscriptionTest {
         appendNumbers(1, 2);
         bind();
         turn();
-        subscription.nack(consumer, 1);
+        subscription.nack(consumer, 1, -1, "");
         restart();
         bind();
         turn();
@@ -312,7 +312,7 @@ class SubscriptionTest {
         appendNumbers(1, 1);
         bind();
         turn();
-        subscription.nack(consumer, 1);
+        subscription.nack(consumer, 1, -1, "");
         nowNanos = 0;
         restart();
         bind();
@@ -329,9 +329,9 @@ class SubscriptionTest {
         appendNumbers(1, 2);
         bind();
         turn();
-        subscription.nack(consumer, 2);
+        subscription.nack(consumer, 2, -1, "");
         flush.run();
-        subscription.ack(2);
+        subscription.ack(consumer, 2, 2);
         open();
 
         assertThat(subscription.stateOf(2).state()).isEqualTo("settled");
@@ -346,7 +346,7 @@ class SubscriptionTest {
         appendNumbers(1, 2);
         bind();
         turn();
-        subscription.nack(consumer, 1);
+        subscription.nack(consumer, 1, -1, "");
         turn();
         assertThat(subscription.waiting()).isOne();
         assertThat(subscription.trouble()).contains("no space left");
@@ -370,7 +370,7 @@ class SubscriptionTest {
         bind();
         turn();
         for (long id = 1; id <= 4_200; id++) {
-            subscription.nack(consumer, id);
+            subscription.nack(consumer, id, -1, "");
         }
         turn();
         nowNanos += 2 * SECOND;
@@ -419,13 +419,13 @@ class SubscriptionTest {
         appendNumbers(1, 5);
         bind();
         turn();
-        subscription.ack(2);
+        subscription.ack(consumer, 2, 2);
         turn();
         assertThat(sink.ids).containsExactly(1L, 2L, 3L);
         nowNanos += ACK_TIMEOUT.toNanos();
         turn();
         assertThat(sink.ids).containsExactly(1L, 2L, 3L, 1L, 3L);
-        subscription.ack(3);
+        subscription.ack(consumer, 3, 3);
         turn();
         assertThat(sink.ids).endsWith(1L, 3L, 4L);
 
@@ -460,14 +460,14 @@ class SubscriptionTest {
         for (int i = 0; i < 2; i++) {
             bind();
             turn();
-            subscription.detach(true);
+            subscription.detach(consumer, true);
         }
         assertThat(subscription.stateOf(1).failedDeliveries()).isZero();
 
         bind();
         turn();
-        subscription.ack(2);
-        subscription.detach(true);
+        subscription.ack(consumer, 2, 2);
+        subscription.detach(consumer, true);
         assertThat(subscription.stateOf(1).failedDeliveries()).isOne();
     }
 
@@ -479,7 +479,7 @@ class SubscriptionTest {
             bind();
             turn();
             assertThat(sink.ids).hasSize(connections < 3 ? 10 : 1);
-            subscription.detach(true);
+            subscription.detach(consumer, true);
             subscription.upkeep();
             nowNanos += 100 * SECOND;
             connections++;
@@ -501,7 +501,7 @@ class SubscriptionTest {
         while (subscription.floor() < 1) {
             bind();
             turn();
-            subscription.detach(true);
+            subscription.detach(consumer, true);
             subscription.upkeep();
             nowNanos += SECOND / 50;
             connects++;
@@ -518,7 +518,7 @@ class SubscriptionTest {
             bind();
             turn();
             assertThat(sink.ids).containsExactly(1L);
-            subscription.detach(false);
+            subscription.detach(consumer, false);
         }
 
         assertThat(subscription.stateOf(1).failedDeliveries()).isZero();
@@ -536,7 +536,7 @@ class SubscriptionTest {
         assertThat(sink.ids).containsExactly(4L, 105L, 106L);
         assertThat(subscription.backlog()).isEqualTo(3);
 
-        assertThat(subscription.ack(50)).isFalse();
+        assertThat(subscription.ack(consumer, 50, 50)).isFalse();
         LongStream.of(106, 105, 4).forEach(subscription::ack);
         subscription.upkeep();
         assertThat(subscription.floor()).isEqualTo(106);
@@ -586,7 +586,7 @@ class SubscriptionTest {
         appendNumbers(1, 5);
         bind();
         turn();
-        subscription.nack(consumer, 3);
+        subscription.nack(consumer, 3, -1, "");
         restart();
         log.damage(2, 4);
         nowNanos += 2 * SECOND;
@@ -610,7 +610,7 @@ class SubscriptionTest {
         turn();
         assertThat(sink.ids).containsExactly(1L, 2L, 3L);
 
-        subscription.detach(true);
+        subscription.detach(consumer, true);
         bind();
         log.cold = true;
         turn();
@@ -628,7 +628,7 @@ class SubscriptionTest {
         for (int i = 0; i < 60_000 && subscription.backlog() > 1; i++) {
             for (long id : sink.takeIds()) {
                 if (id != 1) {
-                    subscription.ack(id);
+                    subscription.ack(consumer, id, id);
                 }
             }
             turn();
@@ -649,7 +649,7 @@ class SubscriptionTest {
         appendNumbers(1, 3);
         bind();
         turn();
-        subscription.nack(consumer, 1);
+        subscription.nack(consumer, 1, -1, "");
         turn();
 
         nowNanos += 2 * SECOND;
@@ -669,11 +669,11 @@ class SubscriptionTest {
         }
         assertThat(subscription.nextDeadlineNanos(Long.MAX_VALUE)).isEqualTo(nowNanos + SECOND);
 
-        subscription.detach(false);
+        subscription.detach(consumer, false);
         nowNanos += 2 * SECOND;
         assertThat(subscription.nextDeadlineNanos(Long.MAX_VALUE)).isEqualTo(Long.MAX_VALUE);
 
-        subscription.ack(1);
+        subscription.ack(consumer, 1, 1);
         bind();
         turn();
         assertThat(sink.ids).hasSize(window);
@@ -715,8 +715,8 @@ class SubscriptionTest {
         switch (random.nextInt(12)) {
             case 0 -> log.append("x");
             case 1 -> log.appendVoid(1 + random.nextInt(3));
-            case 2, 3, 4 -> subscription.ack(known);
-            case 5 -> subscription.nack(consumer, known);
+            case 2, 3, 4 -> subscription.ack(consumer, known, known);
+            case 5 -> subscription.nack(consumer, known, -1, "");
             case 6 -> nowNanos += random.nextInt(40) * SECOND;
             case 7 -> {
                 if (random.nextInt(10) == 0) {

@@ -16,6 +16,7 @@ import io.tabletrelay.core.pipe.AppendListener;
 import io.tabletrelay.core.pipe.ConsumerLink;
 import io.tabletrelay.core.pipe.Pipe;
 import io.tabletrelay.core.pipe.PipeStatus;
+import io.tabletrelay.core.pipe.StateChange;
 import io.tabletrelay.core.pipe.SubscriptionStatus;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -149,6 +150,10 @@ public final class FakePipe implements Pipe {
                         1,
                         "OPEN",
                         "",
+                        true,
+                        1,
+                        false,
+                        null,
                         Durability.PROCESS,
                         1,
                         stored.size(),
@@ -165,6 +170,21 @@ public final class FakePipe implements Pipe {
                         false,
                         settings.values(),
                         List.copyOf(subscriptions.values())));
+    }
+
+    @Override
+    public CompletionStage<Long> finish() {
+        throw new UnsupportedOperationException("it never changes");
+    }
+
+    @Override
+    public CompletionStage<PipeStatus> change(StateChange change, @Nullable Long ifVersion) {
+        throw new UnsupportedOperationException("it never changes");
+    }
+
+    @Override
+    public CompletionStage<PipeStatus> reopen() {
+        throw new UnsupportedOperationException("it never changes");
     }
 
     @Override

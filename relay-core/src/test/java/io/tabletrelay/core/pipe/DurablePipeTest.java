@@ -45,7 +45,7 @@ class DurablePipeTest {
     private final ArrayDeque<Runnable> diskWork = new ArrayDeque<>();
     private final ArrayDeque<Runnable> commands = new ArrayDeque<>();
     private final RecordingSink sink = new RecordingSink();
-    private final Consumer consumer = new Consumer(sink, BindOptions.DIALECT_1);
+    private final Consumer consumer = new Consumer(sink, BindOptions.DIALECT_1, DeliveryConfig.DEFAULT);
     private final DataDirectory directory;
     private final TransferLoop loop;
     private long nowNanos;
@@ -249,10 +249,10 @@ class DurablePipeTest {
         settle();
         TransferLoop restarted = loop(); // on the files of the one that was killed
         RecordingSink sinkAfter = new RecordingSink();
-        Consumer consumerAfter = new Consumer(sinkAfter, BindOptions.DIALECT_1);
+        Consumer consumerAfter = new Consumer(sinkAfter, BindOptions.DIALECT_1, DeliveryConfig.DEFAULT);
         restarted.bind(consumerAfter);
 
-        while (!restarted.status().state().equals("OPEN")) {
+        while (restarted.files() != FilesState.OPEN) {
             step(restarted);
         }
         nowNanos += 2_000 * MILLI; // it is due, and the force has not run

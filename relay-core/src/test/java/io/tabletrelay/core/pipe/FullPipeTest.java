@@ -110,7 +110,7 @@ class FullPipeTest {
                             .stateOf(1)
                             .state());
                     states.add(String.valueOf(
-                            Objects.requireNonNull(open.subscription("default")).ack(1)));
+                            Objects.requireNonNull(open.subscription("default")).ack(rig.consumer, 1, 1)));
                 },
                 why -> states.add(why.reason())));
 

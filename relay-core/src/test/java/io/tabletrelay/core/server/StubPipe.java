@@ -12,6 +12,7 @@ import io.tabletrelay.core.pipe.AppendListener;
 import io.tabletrelay.core.pipe.ConsumerLink;
 import io.tabletrelay.core.pipe.Pipe;
 import io.tabletrelay.core.pipe.PipeStatus;
+import io.tabletrelay.core.pipe.StateChange;
 import io.tabletrelay.core.pipe.SubscriptionStatus;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
@@ -71,6 +72,21 @@ final class StubPipe implements Pipe {
 
     @Override
     public CompletionStage<PipeStatus> status() {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public CompletionStage<Long> finish() {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public CompletionStage<PipeStatus> change(StateChange change, @Nullable Long ifVersion) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public CompletionStage<PipeStatus> reopen() {
         throw new UnsupportedOperationException();
     }
 

@@ -10,6 +10,7 @@ import io.tabletrelay.core.store.log.LogMemory;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
 /**
@@ -134,14 +135,28 @@ public final class PipeFolder {
         return pipe.createdMillis();
     }
 
-    /** The stored life-cycle state. */
-    public String state() {
-        return pipe.state();
+    /** As it is stored. */
+    public LifeCycle lifeCycle() {
+        return pipe.lifeCycle();
     }
 
-    /** Rises by one with each change of the state. */
-    public long stateVersion() {
-        return pipe.stateVersion();
+    /**
+     * Changes the state; on disk when this returns, and unless it is all is as it was. I/O thread.
+     *
+     * @param change makes the next state out of the stored one, and throws what refuses it
+     */
+    public synchronized void change(UnaryOperator<LifeCycle> change) {
+        LifeCycle next = change.apply(pipe.lifeCycle());
+        if (next.equals(pipe.lifeCycle())) {
+            return;
+        }
+        PipeRecord changed = pipe.withLifeCycle(next);
+        try {
+            changed.write(folder.resolve(FILE_NAME));
+        } catch (IOException e) {
+            throw SmallFile.failure("pipe's state cannot be stored", folder, e);
+        }
+        pipe = changed;
     }
 
     /** What was chosen when the pipe was made; never changes. */

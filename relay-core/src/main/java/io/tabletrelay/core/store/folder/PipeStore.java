@@ -103,6 +103,11 @@ public final class PipeStore implements AutoCloseable {
         }
     }
 
+    /** Whose files these are. */
+    public PipeFolder folder() {
+        return folder;
+    }
+
     public long epoch() {
         return folder.epoch();
     }

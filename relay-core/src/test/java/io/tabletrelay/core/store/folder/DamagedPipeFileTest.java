@@ -24,7 +24,7 @@ class DamagedPipeFileTest {
         PipeName name = new PipeName("plant");
         PipeSettings settings = new PipeSettings(Map.of("tablet-format", "v1"));
         Path pipeFolder = Files.createDirectory(folder.resolve("plant"));
-        PipeFolder.create(pipeFolder, new PipeRecord("plant", 3, 77, 1, "OPEN", 1, 1, 0, "boot", settings))
+        PipeFolder.create(pipeFolder, new PipeRecord("plant", 3, 77, 1, LifeCycle.NEW, 1, 0, "boot", settings))
                 .raiseIdMark(4096);
         Path file = pipeFolder.resolve(PipeFolder.FILE_NAME);
         byte[] whole = Files.readAllBytes(file);
