@@ -202,6 +202,7 @@ final class LoopedPipe implements Pipe, PipeGauges {
         return result;
     }
 
+    @Override
     public CompletionStage<Long> finish() {
         CompletableFuture<Long> result = new CompletableFuture<>();
         submit(running -> running.request(
