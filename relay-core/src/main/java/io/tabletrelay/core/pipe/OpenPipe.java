@@ -10,6 +10,7 @@ import io.tabletrelay.core.delivery.Retention;
 import io.tabletrelay.core.delivery.Subscription;
 import io.tabletrelay.core.metrics.PipeMetrics;
 import io.tabletrelay.core.store.EventLog;
+import io.tabletrelay.core.store.folder.LifeCycle;
 import io.tabletrelay.core.store.folder.PipeStore;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
@@ -76,7 +77,20 @@ final class OpenPipe {
                 metrics);
         this.acks = new AckCommit(name, store.settled(), diskTasks, nanoTime);
         this.flush = new AttemptsFlush(name, store.attempts(), diskTasks, nanoTime, onFailure);
-        this.life = new PipeLife(name, store.folder(), store.log(), diskTasks, appends, subscription, nanoTime);
+        this.life = new PipeLife(name, store.folder(), store.log(), diskTasks, appends, this::hold, nanoTime);
+    }
+
+    private void hold(LifeCycle now) {
+        appends.refuseAll(now.refusal(name));
+        hold(now, subscription);
+    }
+
+    /** What that means for a subscription; one that is made later must be told as well. */
+    private static void hold(LifeCycle now, Subscription of) {
+        of.pause(!now.sends());
+        if (now.isFinished()) {
+            of.finish();
+        }
     }
 
     /** One turn; sends up to about that many payload bytes. Returns how much was done. */
