@@ -53,7 +53,9 @@ final class LifeCycleEndpoints {
     }
 
     static void status(Exchange exchange, PipeStatus status) {
-        exchange.header(HttpHeader.ETAG, "\"" + status.version() + "\"");
+        if (status.version() > 0) { // it is not known of a pipe that has failed from the start
+            exchange.header(HttpHeader.ETAG, "\"" + status.version() + "\"");
+        }
         exchange.json(HttpStatus.OK_200, status);
     }
 

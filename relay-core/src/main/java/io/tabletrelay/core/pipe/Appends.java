@@ -120,6 +120,7 @@ final class Appends {
     /** From now on nothing new is appended, for this reason; null: it is again. Repeats are answered as ever. */
     void refuseAll(@Nullable RelayException why) {
         refusesAll = why;
+        full.roomIsThere(); // who waits for it is refused, or looks again
     }
 
     /** The listener is told, without ids, when all that came before is durable; what comes after waits for {@link #goOn}. */

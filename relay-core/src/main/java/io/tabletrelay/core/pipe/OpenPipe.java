@@ -11,6 +11,7 @@ import io.tabletrelay.core.delivery.Retention;
 import io.tabletrelay.core.delivery.Subscription;
 import io.tabletrelay.core.metrics.PipeMetrics;
 import io.tabletrelay.core.store.EventLog;
+import io.tabletrelay.core.store.folder.LifeCycle;
 import io.tabletrelay.core.store.folder.PipeStore;
 import java.util.Objects;
 import java.util.function.Consumer;
@@ -68,7 +69,15 @@ final class OpenPipe {
                 memory.passed(),
                 subscriptions::raiseAppendedUpTo,
                 metrics);
-        this.life = new PipeLife(name, store.folder(), store.log(), diskTasks, appends, subscriptions, nanoTime);
+        this.life = new PipeLife(name, store.folder(), store.log(), diskTasks, appends, this::hold, nanoTime);
+    }
+
+    private void hold(LifeCycle now) {
+        appends.refuseAll(now.refusal(name));
+        subscriptions.pause(!now.sends());
+        if (now.isFinished()) {
+            subscriptions.finish();
+        }
     }
 
     /** One turn; sends up to about that many payload bytes. Returns how much was done. */

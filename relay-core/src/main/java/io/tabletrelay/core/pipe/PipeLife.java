@@ -31,7 +31,7 @@ final class PipeLife {
     private final EventLog log;
     private final DiskTasks diskTasks;
     private final Appends appends;
-    private final OpenSubscriptions subscriptions;
+    private final Consumer<LifeCycle> holds;
     private final LongSupplier nanoTime;
     private final List<CompletableFuture<Long>> finishing = new ArrayList<>();
 
@@ -44,23 +44,24 @@ final class PipeLife {
 
     private long retryAtNanos;
 
+    /** {@code holds} is told what holds from now on: what is stored at once, and each change. */
     PipeLife(
             PipeName pipe,
             PipeFolder folder,
             EventLog log,
             DiskTasks diskTasks,
             Appends appends,
-            OpenSubscriptions subscriptions,
+            Consumer<LifeCycle> holds,
             LongSupplier nanoTime) {
         this.pipe = pipe;
         this.folder = folder;
         this.log = log;
         this.diskTasks = diskTasks;
         this.appends = appends;
-        this.subscriptions = subscriptions;
+        this.holds = holds;
         this.nanoTime = nanoTime;
         this.life = folder.lifeCycle();
-        hold();
+        holds.accept(life);
     }
 
     LifeCycle current() {
@@ -149,17 +150,9 @@ final class PipeLife {
             life = folder.lifeCycle();
             if (!life.equals(before)) {
                 LOG.info("pipe's state has changed: pipe={}, before={}, now={}", pipe, before, life);
-                hold();
+                holds.accept(life);
             }
             then.accept(failure);
         });
-    }
-
-    private void hold() {
-        appends.refuseAll(life.refusal(pipe));
-        subscriptions.pause(!life.sends());
-        if (life.isFinished()) {
-            subscriptions.finish();
-        }
     }
 }

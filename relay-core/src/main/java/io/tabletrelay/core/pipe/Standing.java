@@ -1,6 +1,7 @@
 package io.tabletrelay.core.pipe;
 
 import io.tabletrelay.core.store.folder.LifeCycle;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,6 +16,11 @@ import org.jspecify.annotations.Nullable;
  */
 record Standing(FilesState files, @Nullable LifeCycle life, String reason, boolean consumer) {
     static final Standing NEW = new Standing(FilesState.OPENING, null, "", false);
+
+    boolean is(FilesState otherFiles, @Nullable LifeCycle otherLife, String otherReason, boolean otherConsumer) {
+        boolean sameState = files == otherFiles && Objects.equals(life, otherLife);
+        return sameState && reason.equals(otherReason) && consumer == otherConsumer;
+    }
 
     /** As {@link PipeStatus} has it. */
     String state() {

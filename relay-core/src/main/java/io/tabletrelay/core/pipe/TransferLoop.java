@@ -9,6 +9,7 @@ import io.tabletrelay.core.delivery.DeadLetter;
 import io.tabletrelay.core.delivery.Subscription;
 import io.tabletrelay.core.metrics.PipeMetrics;
 import io.tabletrelay.core.store.DamageException;
+import io.tabletrelay.core.store.folder.LifeCycle;
 import io.tabletrelay.core.store.folder.PipeStore;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -241,12 +242,10 @@ final class TransferLoop {
     /** The same one if nothing has changed. */
     Standing standing(Standing before) {
         OpenPipe current = open;
-        Standing now = new Standing(
-                state,
-                life == null ? null : life.current(),
-                current == null ? reason : current.trouble(),
-                bindings.any());
-        return now.equals(before) ? before : now;
+        LifeCycle now = life == null ? null : life.current();
+        String why = current == null ? reason : current.trouble();
+        boolean bound = bindings.any();
+        return before.is(state, now, why, bound) ? before : new Standing(state, now, why, bound);
     }
 
     void listDeadLetters(long after, int limit, CompletableFuture<List<DeadLetter>> result) {

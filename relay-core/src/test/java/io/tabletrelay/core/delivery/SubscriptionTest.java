@@ -210,7 +210,7 @@ class SubscriptionTest {
         appendNumbers(1, 20);
         bind();
         turn();
-        LongStream.of(2, 3, 7, 10).forEach(subscription::ack);
+        LongStream.of(2, 3, 7, 10).forEach(id -> subscription.ack(consumer, id, id));
         turn();
         restart();
         bind();
@@ -537,7 +537,7 @@ class SubscriptionTest {
         assertThat(subscription.backlog()).isEqualTo(3);
 
         assertThat(subscription.ack(consumer, 50, 50)).isFalse();
-        LongStream.of(106, 105, 4).forEach(subscription::ack);
+        LongStream.of(106, 105, 4).forEach(id -> subscription.ack(consumer, id, id));
         subscription.upkeep();
         assertThat(subscription.floor()).isEqualTo(106);
         assertThat(subscription.backlog()).isZero();
@@ -559,7 +559,7 @@ class SubscriptionTest {
                         org.assertj.core.groups.Tuple.tuple(3L, "damaged", 0),
                         org.assertj.core.groups.Tuple.tuple(4L, "damaged", 0),
                         org.assertj.core.groups.Tuple.tuple(5L, "damaged", 0));
-        sink.ids.forEach(subscription::ack);
+        sink.ids.forEach(id -> subscription.ack(consumer, id, id));
         assertThat(subscription.floor()).isEqualTo(10);
     }
 
@@ -665,7 +665,7 @@ class SubscriptionTest {
         Files.createDirectories(folder.resolve("default.settled.tmp").resolve("in the way"));
         bind();
         for (turn(); subscription.trouble().isEmpty(); turn()) {
-            sink.takeIds().stream().filter(id -> id > 1).forEach(subscription::ack);
+            sink.takeIds().stream().filter(id -> id > 1).forEach(id -> subscription.ack(consumer, id, id));
         }
         assertThat(subscription.nextDeadlineNanos(Long.MAX_VALUE)).isEqualTo(nowNanos + SECOND);
 
@@ -700,7 +700,7 @@ class SubscriptionTest {
                 bind();
             }
             turn();
-            sink.takeIds().forEach(subscription::ack);
+            sink.takeIds().forEach(id -> subscription.ack(consumer, id, id));
             nowNanos += SECOND;
         }
         assertThat(subscription.backlog()).isZero();
@@ -720,7 +720,7 @@ class SubscriptionTest {
             case 6 -> nowNanos += random.nextInt(40) * SECOND;
             case 7 -> {
                 if (random.nextInt(10) == 0) {
-                    subscription.detach(random.nextBoolean());
+                    subscription.detach(consumer, random.nextBoolean());
                     bound = false;
                 }
             }

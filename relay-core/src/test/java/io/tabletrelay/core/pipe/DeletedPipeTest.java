@@ -144,7 +144,10 @@ class DeletedPipeTest {
 
         assertThat(blocked)
                 .allSatisfy(answer -> assertThat(refusal(answer).code()).isEqualTo(ErrorCode.NO_SUCH_PIPE));
-        assertThat(openFiles()).noneMatch(file -> file.contains("pipes/plant") || file.contains("deleted/plant"));
+        await("closed, which the library does in its own time")
+                .atMost(PATIENCE)
+                .until(() -> openFiles().stream()
+                        .noneMatch(file -> file.contains("pipes/plant") || file.contains("deleted/plant")));
         try (Stream<Path> left = Files.list(data.resolve("deleted"))) {
             assertThat(left).isEmpty();
         }

@@ -60,7 +60,7 @@ class DurablePipeTest {
         loop.bind(consumer);
         append("first");
         settle();
-        loop.lines(consumer, new long[] {1});
+        loop.lines(consumer, Said.acks(1));
         nowNanos += 1_000 * MILLI;
         settle();
         nowNanos += 1_000 * MILLI;
@@ -167,7 +167,7 @@ class DurablePipeTest {
             assertThat(diskWork).hasSize(1);
             settle();
         }
-        loop.lines(consumer, new long[] {2, 3, 4});
+        loop.lines(consumer, Said.acks(2, 3, 4));
         settle();
         nowNanos += 100 * MILLI;
         settle();
@@ -223,7 +223,7 @@ class DurablePipeTest {
             append("x");
         }
         settle();
-        loop.lines(consumer, new long[] {2, 3, 5});
+        loop.lines(consumer, Said.acks(2, 3, 5));
         turn();
         assertThat(loop.status().floor()).isEqualTo(3);
         assertThat(loop.status().durableFloor()).isEqualTo(1);
@@ -232,7 +232,7 @@ class DurablePipeTest {
 
         nowNanos += 75 * MILLI;
         turn();
-        loop.lines(consumer, new long[] {4});
+        loop.lines(consumer, Said.acks(4));
         assertThat(diskWork).hasSize(1);
         runDisk();
         turn();
@@ -245,7 +245,7 @@ class DurablePipeTest {
     void aFailingEventThatAKillLeftIsNotTakenForLostBeforeItIsForced() {
         append("second");
         settle();
-        loop.lines(consumer, new long[] {-2});
+        loop.lines(consumer, Said.acks(-2));
         settle();
         TransferLoop restarted = loop(); // on the files of the one that was killed
         RecordingSink sinkAfter = new RecordingSink();

@@ -290,7 +290,7 @@ class FullPipeTest {
         open(DROP, RetentionConfig.ACKED, MAX_BYTES, 0);
         rig.bind();
         fillUp();
-        rig.loop.lines(rig.consumer, new long[] {-2, -10}); // they wait for their redelivery
+        rig.loop.lines(rig.consumer, Said.acks(-2, -10)); // they wait for their redelivery
         rig.settle();
         assertThat(rig.loop.status().waiting()).isEqualTo(2);
 

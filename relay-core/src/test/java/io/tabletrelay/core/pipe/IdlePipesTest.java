@@ -85,7 +85,7 @@ class IdlePipesTest {
 
         assertThat(a.state()).isEqualTo("OPEN");
         assertThat(b.state()).isEqualTo("OPENING");
-        a.loop.lines(a.consumer, new long[] {1});
+        a.loop.lines(a.consumer, Said.acks(1));
         all.settle();
         assertThat(b.state()).isEqualTo("OPEN");
         assertThat(a.state()).isEqualTo("AT_REST");
@@ -128,7 +128,7 @@ class IdlePipesTest {
         closeByUsing(b);
         assertThat(a.state()).isEqualTo("AT_REST");
 
-        a.loop.lines(a.consumer, new long[] {1});
+        a.loop.lines(a.consumer, Said.acks(1));
         all.settle();
         assertThat(a.loop.status().floor()).isEqualTo(1);
         closeByUsing(b);
@@ -216,8 +216,8 @@ class IdlePipesTest {
         assertThat(refused.handle((appended, failure) -> ((RelayException) failure).code()))
                 .isCompletedWithValue(ErrorCode.BUSY);
         assertThat(c.opens).isLessThanOrEqualTo(1);
-        a.loop.lines(a.consumer, new long[] {1});
-        b.loop.lines(b.consumer, new long[] {1});
+        a.loop.lines(a.consumer, Said.acks(1));
+        b.loop.lines(b.consumer, Said.acks(1));
         Answer later = c.publish("z");
         all.settle();
         assertThat(later).isCompleted();
@@ -287,7 +287,7 @@ class IdlePipesTest {
                 kept.bindAnew();
                 kept.append("x");
                 two.settle();
-                kept.loop.lines(kept.consumer, new long[] {run});
+                kept.loop.lines(kept.consumer, Said.acks(run));
                 two.settle();
                 assertThat(segmentsOf(kept)).isEqualTo(run);
 
@@ -396,7 +396,7 @@ class IdlePipesTest {
     private void deliverAndAck(Stepped pipe, String text) {
         pipe.append(text);
         all.settle();
-        pipe.loop.lines(pipe.consumer, new long[] {pipe.sink.ids.get(pipe.sink.ids.size() - 1)});
+        pipe.loop.lines(pipe.consumer, Said.acks(pipe.sink.ids.get(pipe.sink.ids.size() - 1)));
         all.settle();
     }
 }

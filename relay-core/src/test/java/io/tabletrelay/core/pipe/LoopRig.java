@@ -167,7 +167,7 @@ final class LoopRig implements AutoCloseable {
 
     void ackUpTo(long first, long last) {
         for (long id = first; id <= last; id++) {
-            loop.lines(consumer, new long[] {id});
+            loop.lines(consumer, Said.acks(id));
             settle(); // what follows must be delivered before it is acked
         }
     }

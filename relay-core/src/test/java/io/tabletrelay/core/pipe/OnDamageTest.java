@@ -126,7 +126,7 @@ class OnDamageTest {
     void aStoppedPipeGoesOnOnceTheEventsCanBeReadAndAcksOfMeanwhileCount() throws IOException {
         byte[] whole = damaged("stop");
         TransferLoop stopped = start();
-        stopped.lines(consumer, new long[] {1});
+        stopped.lines(consumer, Said.acks(1));
 
         Files.write(file(), whole);
         nowNanos += LONGEST_WAIT;

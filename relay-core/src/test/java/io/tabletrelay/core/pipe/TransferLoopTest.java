@@ -169,7 +169,7 @@ class TransferLoopTest {
         loop.bind(consumer);
         append(null, "a");
         settle();
-        loop.lines(consumer, new long[] {1});
+        loop.lines(consumer, Said.acks(1));
         settle();
         assertThat(loop.nextDeadlineNanos(Long.MAX_VALUE)).isEqualTo(Long.MAX_VALUE);
 
@@ -216,7 +216,7 @@ class TransferLoopTest {
         settle();
         loop.fail(new InternalError("a fault occurred in an unsafe memory access"));
         settle();
-        loop.lines(consumer, new long[] {2});
+        loop.lines(consumer, Said.acks(2));
         nowNanos += SECOND;
         settle();
 
@@ -298,7 +298,7 @@ class TransferLoopTest {
         settle();
         assertThat(refusal(tooMany)).isEqualTo(ErrorCode.PIPE_FULL);
 
-        loop.lines(consumer, new long[] {2});
+        loop.lines(consumer, Said.acks(2));
         settle();
         CompletableFuture<Appended> fits = publish(null, "d");
         settle();
@@ -361,7 +361,7 @@ class TransferLoopTest {
         settle();
         loop.stopSending();
         assertThat(refusal(publish(null, "c"))).isEqualTo(ErrorCode.STOPPING);
-        loop.lines(consumer, new long[] {1, 2});
+        loop.lines(consumer, Said.acks(1, 2));
         settle();
         assertThat(loop.status().floor()).isEqualTo(2);
         assertThat(loop.status().inFlight()).isZero();
@@ -392,7 +392,7 @@ class TransferLoopTest {
         Path attempts = directory.pipe(PIPE).attemptsFile("default");
         Files.createSymbolicLink(SmallFile.temp(attempts), Path.of("/dev/full"));
 
-        loop.lines(consumer, new long[] {-1});
+        loop.lines(consumer, Said.acks(-1));
         settle();
         assertThat(loop.files()).isEqualTo(FilesState.OPEN);
         assertThat(attempts).doesNotExist();
@@ -442,7 +442,7 @@ class TransferLoopTest {
         append(null, "a");
         settle();
 
-        loop.lines(stranger, new long[] {1});
+        loop.lines(stranger, Said.acks(1));
         settle();
 
         assertThat(loop.status().floor()).isZero();
