@@ -101,10 +101,10 @@ final class FoundSubscriptions {
             return files(new SubscriptionRecord(name, 0, 1, 0, State.LIVE));
         }
         if (record.state() == State.GONE) {
+            Files.deleteIfExists(folder.attemptsFile(name));
             SettledIds ring = open(record);
             boolean unused = ring.deliveredUpTo() < ring.settledBelow() && ring.settledAboveFloor() == 0;
             if (!unused) { // killed before its ring was begun anew
-                Files.deleteIfExists(folder.attemptsFile(name));
                 ring = anew(record, ring.appendedUpTo());
             }
             return files(record, ring);
