@@ -132,7 +132,9 @@ final class PipeCheck {
                 damaged(record, "it cannot be used, and is made anew from what its ring says: " + problem);
             }
             Path ring = PipeFolder.Kind.RING.beside(record, PipeFolder.Kind.RECORD);
-            if (!Files.exists(ring) && !ring.equals(folder.settledFile(SUBSCRIPTION))) {
+            if (SubscriptionRecord.isLive(record)
+                    && !Files.exists(ring)
+                    && !ring.equals(folder.settledFile(SUBSCRIPTION))) {
                 damaged(ring, "it is gone: all events of its subscription will come again");
             }
         }

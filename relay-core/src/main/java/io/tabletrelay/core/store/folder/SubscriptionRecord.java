@@ -55,6 +55,15 @@ public record SubscriptionRecord(String name, long createdMillis, long start, lo
         }
     }
 
+    /** True: it can be read, and says that the subscription exists and that nothing is to be done with its files. */
+    public static boolean isLive(Path file) {
+        try {
+            return read(file).state() == State.LIVE;
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
     /** The record, or what it must have said as far as its ring tells it; null: nothing tells its name. */
     public static @Nullable SubscriptionRecord readOrMade(Path file, @Nullable SettledIds ring) {
         try {
