@@ -181,7 +181,7 @@ final class TransferLoop {
             return;
         }
         boolean nothingToSay = !isExacting(consumer)
-                && bindings.knows(consumer.options().subscription())
+                && (atClose.lastId() == 0 || bindings.knows(consumer.options().subscription()))
                 && atClose.backlog() == 0
                 && (life == null || !life.current().isFinished());
         boolean rests = state == FilesState.AT_REST && beforeOpen.isEmpty() && nothingToSay;

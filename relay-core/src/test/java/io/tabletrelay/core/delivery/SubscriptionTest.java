@@ -41,7 +41,7 @@ class SubscriptionTest {
     private int maxDeliveries = 5;
     private Subscription subscription;
     private RecordingSink sink = new RecordingSink();
-    private Consumer consumer = new Consumer(sink, BindOptions.DIALECT_1, DeliveryConfig.DEFAULT);
+    private Consumer consumer = new Consumer(sink, BindOptions.DIALECT_1, config());
     private boolean bound;
 
     @BeforeEach
@@ -51,8 +51,6 @@ class SubscriptionTest {
         DeadLetters deadLetters = new DeadLetters(deadLetterLog);
         deadLetters.settleIn(
                 List.of(new SubscriptionFiles(BindOptions.DEFAULT_SUBSCRIPTION, 0, 1, 0, settled, attempts)));
-        RedeliveryConfig redelivery = new RedeliveryConfig(
-                ACK_TIMEOUT, ACK_TIMEOUT, Duration.ofSeconds(1), Duration.ofSeconds(60), maxDeliveries);
         subscription = new Subscription(
                 log,
                 settled,
@@ -68,7 +66,7 @@ class SubscriptionTest {
                     then.accept(failure);
                 },
                 new DeliveryContext(
-                        new DeliveryConfig(window, 1 << 20, Duration.ofSeconds(5), redelivery),
+                        config(),
                         () -> nowNanos,
                         () -> Instant.ofEpochMilli(nowNanos / 1_000_000),
                         new Random(1)),
@@ -79,6 +77,12 @@ class SubscriptionTest {
 
     private Runnable flush = () -> {};
 
+    private DeliveryConfig config() {
+        RedeliveryConfig redelivery = new RedeliveryConfig(
+                ACK_TIMEOUT, ACK_TIMEOUT, Duration.ofSeconds(1), Duration.ofSeconds(60), maxDeliveries);
+        return new DeliveryConfig(window, 1 << 20, Duration.ofSeconds(5), redelivery);
+    }
+
     private void restart() {
         flush.run();
         open();
@@ -86,7 +90,7 @@ class SubscriptionTest {
 
     private void bind() {
         sink = new RecordingSink();
-        consumer = new Consumer(sink, BindOptions.DIALECT_1, DeliveryConfig.DEFAULT);
+        consumer = new Consumer(sink, BindOptions.DIALECT_1, config());
         subscription.attach(consumer);
         bound = true;
     }

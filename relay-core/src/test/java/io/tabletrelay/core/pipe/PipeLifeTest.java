@@ -269,8 +269,12 @@ class PipeLifeTest {
     }
 
     @Test
-    void anEmptyPipeCanBeFinished() {
+    void anEmptyPipeCanBeFinishedAndHasEndedOnceThereIsASubscription() {
         assertThat(finish().join()).isZero();
+        assertThat(rig.loop.status().state()).isEqualTo("OPEN");
+
+        rig.bind();
+
         assertThat(rig.loop.status().finishedAtId()).isZero();
         assertThat(rig.loop.status().state()).isEqualTo("TERMINATED");
     }

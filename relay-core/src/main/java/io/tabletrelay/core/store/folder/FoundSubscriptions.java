@@ -25,7 +25,7 @@ import org.slf4j.LoggerFactory;
  */
 final class FoundSubscriptions {
     private static final Logger logger = LoggerFactory.getLogger(FoundSubscriptions.class);
-    private static final String RECORD = ".json";
+    private static final String RECORD = SubscriptionRecord.FILE_SUFFIX;
     private static final String RING = ".settled";
     private static final String ATTEMPTS = ".attempts";
 
@@ -101,10 +101,10 @@ final class FoundSubscriptions {
             return files(new SubscriptionRecord(name, 0, 1, 0, State.LIVE));
         }
         if (record.state() == State.GONE) {
+            Files.deleteIfExists(folder.attemptsFile(name));
             SettledIds ring = open(record);
             boolean unused = ring.deliveredUpTo() < ring.settledBelow() && ring.settledAboveFloor() == 0;
             if (!unused) { // killed before its ring was begun anew
-                Files.deleteIfExists(folder.attemptsFile(name));
                 ring = anew(record, ring.appendedUpTo());
             }
             return files(record, ring);
@@ -173,7 +173,7 @@ final class FoundSubscriptions {
         } catch (IOException e) {
             Path aside = SmallFile.setAside(file);
             SettledIds ring = Files.exists(folder.settledFile(name)) ? look(folder.settledFile(name)) : null;
-            SubscriptionRecord again = made(name, ring);
+            SubscriptionRecord again = SubscriptionRecord.made(name, ring);
             again.write(file);
             logger.error(
                     "record of a subscription was damaged, and is made anew: pipe={}, subscription={}, reason={}, set aside={}",
@@ -183,11 +183,6 @@ final class FoundSubscriptions {
                     aside);
             return again;
         }
-    }
-
-    /** What a record that is lost must have said, as far as the ring tells it. */
-    private static SubscriptionRecord made(String name, @Nullable SettledIds ring) {
-        return new SubscriptionRecord(name, 0, ring == null ? 1 : ring.settledBelow(), 0, State.LIVE);
     }
 
     /** Null: that one is half-born, and is cleared away, or nobody can tell its name. */
@@ -213,7 +208,7 @@ final class FoundSubscriptions {
             setAside(stem, "its record is gone");
             return null;
         }
-        SubscriptionRecord again = made(name, ring);
+        SubscriptionRecord again = SubscriptionRecord.made(name, ring);
         again.write(file);
         logger.error(
                 "record of a subscription was gone, and is made anew: pipe={}, subscription={}", folder.name(), name);

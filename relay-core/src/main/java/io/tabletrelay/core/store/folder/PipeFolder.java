@@ -10,6 +10,7 @@ import io.tabletrelay.core.store.log.LogMemory;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
@@ -242,6 +243,37 @@ public final class PipeFolder {
     /** Folder of the subscriptions' files; created by who uses it first. */
     public Path subscriptionsFolder() {
         return folder.resolve("subscriptions");
+    }
+
+    /** The subscriptions' files of that kind, in the order of their names. */
+    public List<Path> subscriptionFiles(Kind kind) throws IOException {
+        if (!Files.isDirectory(subscriptionsFolder())) {
+            return List.of();
+        }
+        try (Stream<Path> files = Files.list(subscriptionsFolder())) {
+            return files.filter(file -> file.toString().endsWith(kind.suffix))
+                    .sorted()
+                    .toList();
+        }
+    }
+
+    /** What a subscription's file is. */
+    public enum Kind {
+        RECORD(SubscriptionRecord.FILE_SUFFIX),
+        RING(".settled"),
+        ATTEMPTS(".attempts");
+
+        private final String suffix;
+
+        Kind(String suffix) {
+            this.suffix = suffix;
+        }
+
+        /** The file of another kind beside this one. */
+        public Path beside(Path file, Kind ofFile) {
+            String name = String.valueOf(file.getFileName());
+            return file.resolveSibling(name.substring(0, name.length() - ofFile.suffix.length()) + suffix);
+        }
     }
 
     private Path subscriptionFile(String subscription, String suffix) {

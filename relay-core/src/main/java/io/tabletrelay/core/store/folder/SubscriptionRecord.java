@@ -2,9 +2,11 @@ package io.tabletrelay.core.store.folder;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.tabletrelay.core.store.SmallFile;
+import io.tabletrelay.core.store.acks.SettledIds;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What the record of a subscription says; it alone decides whether the subscription exists.
@@ -16,6 +18,7 @@ import java.util.Locale;
  * @param lettersBefore dead letters up to this number were made before it began, or began anew
  */
 public record SubscriptionRecord(String name, long createdMillis, long start, long lettersBefore, State state) {
+    static final String FILE_SUFFIX = ".json";
     private static final long FORMAT = 1;
 
     /** What is to be done with the other files. */
@@ -42,6 +45,48 @@ public record SubscriptionRecord(String name, long createdMillis, long start, lo
                 state(CheckedJson.text(fields, "state")));
     }
 
+    /** What is wrong with that record; empty if nothing is. */
+    public static String problemOf(Path file) {
+        try {
+            String name = read(file).name();
+            return fileName(name).equals(String.valueOf(file.getFileName())) ? "" : "it is of another subscription";
+        } catch (IOException e) {
+            return String.valueOf(e.getMessage());
+        }
+    }
+
+    /** True: it can be read, and says that the subscription exists and that nothing is to be done with its files. */
+    public static boolean isLive(Path file) {
+        try {
+            return read(file).state() == State.LIVE;
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    /** The record, or what it must have said as far as its ring tells it; null: nothing tells its name. */
+    public static @Nullable SubscriptionRecord readOrMade(Path file, @Nullable SettledIds ring) {
+        try {
+            if (problemOf(file).isEmpty()) {
+                return read(file);
+            }
+        } catch (IOException e) {
+            return null;
+        }
+        String fileName = String.valueOf(file.getFileName());
+        String name = DiskName.decode(fileName.substring(0, fileName.length() - FILE_SUFFIX.length()));
+        return name == null ? null : made(name, ring);
+    }
+
+    /** What a record that is lost must have said, as far as the ring tells it. */
+    static SubscriptionRecord made(String name, @Nullable SettledIds ring) {
+        return new SubscriptionRecord(name, 0, ring == null ? 1 : ring.settledBelow(), 0, State.LIVE);
+    }
+
+    private static String fileName(String name) {
+        return DiskName.of(name) + FILE_SUFFIX;
+    }
+
     private static State state(String word) throws IOException {
         for (State state : State.values()) {
             if (word(state).equals(word)) {
@@ -56,7 +101,7 @@ public record SubscriptionRecord(String name, long createdMillis, long start, lo
     }
 
     /** When this returns the file is on disk, as a whole. */
-    void write(Path file) throws IOException {
+    public void write(Path file) throws IOException {
         SmallFile.replace(
                 file,
                 CheckedJson.encode(CheckedJson.newObject()
