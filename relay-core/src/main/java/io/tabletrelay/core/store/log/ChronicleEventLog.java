@@ -30,7 +30,11 @@ import org.slf4j.LoggerFactory;
 final class ChronicleEventLog implements EventLog {
     private static final Logger LOG = LoggerFactory.getLogger(ChronicleEventLog.class);
     private static final int FIRST_MARK_IDS = 64;
-    private static final int MOST_MARK_IDS = 16 << 10;
+    private static final int MOST_MARK_IDS = 64 << 10;
+    /** Each raise of the id mark waits for the disk: a busy pipe has few of them. */
+    private static final int MARK_IDS_PER_GIVEN = 4;
+
+    private static final int MARK_IS_LOW_BELOW = 8;
 
     private final LogLimits limits;
     private final LogOrigin origin;
@@ -551,12 +555,12 @@ final class ChronicleEventLog implements EventLog {
     }
 
     private boolean idsAreLow() {
-        return markedId - lastId < markAheadIds() / 2;
+        return markedId - lastId < markAheadIds() / MARK_IS_LOW_BELOW;
     }
 
     /** Small while a pipe has given few ids, so that a power cut leaves small gaps. */
     private long markAheadIds() {
-        return Math.min(MOST_MARK_IDS, Math.max(FIRST_MARK_IDS, lastId - lastValidIdAtOpen));
+        return Math.min(MOST_MARK_IDS, Math.max(FIRST_MARK_IDS, MARK_IDS_PER_GIVEN * (lastId - lastValidIdAtOpen)));
     }
 
     private void raiseMark(int ids) {
