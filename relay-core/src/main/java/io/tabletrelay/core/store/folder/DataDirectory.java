@@ -188,13 +188,14 @@ public final class DataDirectory implements AutoCloseable {
 
     private PipeFolder loadOrCreate(PipeName name, PipeSettings settings, AtomicBoolean created) {
         Path folder = folder(name);
+        lock.checkKeepsOthersOut();
         try {
             finishDeletion(tombstone(name));
         } catch (IOException e) {
             throw SmallFile.failure("pipe cannot be deleted", folder, e);
         }
         if (PipeFolder.holdsPipe(folder)) {
-            return PipeFolder.load(folder, name, bootId);
+            return PipeFolder.load(folder, name, bootId, lock::checkKeepsOthersOut);
         }
         long now = clock.millis();
         PipeRecord before = tombstoneOf(name);
@@ -203,7 +204,8 @@ public final class DataDirectory implements AutoCloseable {
         PipeFolder pipe = PipeFolder.create(
                 folder,
                 new PipeRecord(
-                        name.value(), epoch, salts.nextLong(), now, "OPEN", 1, idMark + 1, idMark, bootId, settings));
+                        name.value(), epoch, salts.nextLong(), now, "OPEN", 1, idMark + 1, idMark, bootId, settings),
+                lock::checkKeepsOthersOut);
         created.set(true);
         return pipe;
     }

@@ -54,6 +54,7 @@ public final class PipeStore implements AutoCloseable {
      */
     public static PipeStore open(PipeFolder folder, StoreConfig relay, long maxAckSpread, InstantSource clock) {
         folder.checkIsThere();
+        folder.checkIsOurs();
         StoreConfig config = folder.settings().over(relay);
         boolean settledWereThere = Files.exists(folder.settledFile(SUBSCRIPTION));
         SettledIds settled = SettledIds.open(folder.settledFile(SUBSCRIPTION), 1, folder.idMark(), maxAckSpread);
@@ -167,6 +168,11 @@ public final class PipeStore implements AutoCloseable {
         @Override
         public void raiseTo(long id) {
             folder.raiseIdMark(id);
+        }
+
+        @Override
+        public void checkIsOurs() {
+            folder.checkIsOurs();
         }
     }
 

@@ -280,6 +280,7 @@ final class ChronicleEventLog implements EventLog {
     /** The segments that are there count for nothing: they are deleted next. */
     void roll(EventGroup group) {
         try {
+            checkFiles();
             startSegment(sizes.of(group).recordBytes(), group.size(), growth.inPlaceOf(diskBytes()), 0);
             makeRoom(group);
         } catch (OutOfMemoryError e) {
@@ -412,7 +413,16 @@ final class ChronicleEventLog implements EventLog {
     @Override
     public void checkFiles() {
         SegmentWriter open = writer;
-        if (open != null && failure == null && !open.hasItsName()) {
+        if (failure != null) {
+            return;
+        }
+        try {
+            idMark.checkIsOurs();
+        } catch (StoreException notOurs) {
+            failure = notOurs;
+            throw notOurs;
+        }
+        if (open != null && !open.hasItsName()) {
             Segment newest = newest();
             StoreException gone = new StoreException(
                     ErrorCode.PIPE_FAILED,
