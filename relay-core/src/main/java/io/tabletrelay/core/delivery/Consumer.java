@@ -14,6 +14,7 @@ public final class Consumer {
     private final HeldEvents held;
     private final AnsweredAcks answered = new AnsweredAcks();
     private boolean everBound;
+    private int beginning;
     private boolean told;
     private boolean gone;
     private boolean ended;
@@ -60,6 +61,15 @@ public final class Consumer {
     /** True once the pipe was this connection's; its acks count from then on, even after it lost the pipe. */
     public boolean everBound() {
         return everBound;
+    }
+
+    /** Which of all subscriptions of that name it was bound to, one after the other. */
+    public int beginning() {
+        return beginning;
+    }
+
+    public void beginning(int boundTo) {
+        beginning = boundTo;
     }
 
     /** True once it was told that it is bound. */

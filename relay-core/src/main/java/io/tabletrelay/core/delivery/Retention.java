@@ -21,8 +21,6 @@ import org.slf4j.LoggerFactory;
  */
 public final class Retention {
     private static final Logger LOG = LoggerFactory.getLogger(Retention.class);
-    private static final long FIRST_RETRY_NANOS = 1_000_000_000L;
-    private static final long LONGEST_RETRY_NANOS = 60_000_000_000L;
     private static final long LONGEST_WAIT_MILLIS = 24 * 3_600_000L;
 
     /** How many segments there were when some of the settled ones were kept, -1: none was; and when that changes. */
@@ -42,10 +40,9 @@ public final class Retention {
 
     private boolean keptForAge;
     private long expiresAtNanos;
-    /** 0: the last deletion went well. */
-    private long retryNanos;
-
-    private long retryAtNanos;
+    private final RetryWait retry = new RetryWait();
+    /** The disk refused the last deletion. */
+    private boolean refused;
 
     public Retention(
             String pipe, EventLog log, AllSubscriptions subscriptions, DiskTasks diskTasks, DeliveryContext context) {
@@ -84,15 +81,15 @@ public final class Retention {
         if (deleting || !hasWork(floor())) {
             return otherwise;
         }
-        if (retryNanos > 0) {
-            return retryAtNanos;
+        if (refused) {
+            return retry.atNanos();
         }
         return keptForAge && keptCount == segments.count() ? expiresAtNanos : otherwise;
     }
 
     /** True: nothing is to be deleted until kept segments may go for their age. */
     public boolean isIdle() {
-        return !deleting && (!hasWork(floor()) || (retryNanos == 0 && isWaiting()));
+        return !deleting && (!hasWork(floor()) || (!refused && isWaiting()));
     }
 
     /** Up to this id everything may be deleted. */
@@ -103,8 +100,8 @@ public final class Retention {
     /** True: settled segments take room that a publish may have. */
     public boolean canFree() {
         long floor = floor();
-        boolean refused = retryNanos > 0 && nanoTime.getAsLong() - retryAtNanos < 0;
-        return !refused && (segments.firstEnd() <= floor || (log.lastId() <= floor && segments.newestHasEvents()));
+        boolean waits = refused && !retry.isOver(nanoTime.getAsLong());
+        return !waits && (segments.firstEnd() <= floor || (log.lastId() <= floor && segments.newestHasEvents()));
     }
 
     /**
@@ -150,13 +147,13 @@ public final class Retention {
 
     /** A deletion that the disk refused is gone on with though no further segment is settled. */
     private boolean hasWork(long floor) {
-        return segments.firstEnd() <= floor || retryNanos > 0;
+        return segments.firstEnd() <= floor || refused;
     }
 
     private boolean isWaiting() {
         long now = nanoTime.getAsLong();
-        if (retryNanos > 0) {
-            return now - retryAtNanos < 0;
+        if (refused) {
+            return !retry.isOver(now);
         }
         return keptCount == segments.count() && !(keptForAge && now - expiresAtNanos >= 0);
     }
@@ -171,7 +168,8 @@ public final class Retention {
             throw new StoreException(
                     ErrorCode.PIPE_FAILED, "settled segments cannot be deleted: " + failure.getMessage(), failure);
         }
-        retryNanos = 0;
+        refused = false;
+        retry.wentWell();
         keptCount = found == null ? -1 : found.segments();
         keptForAge = found != null && found.nextMillis() != OldSegments.NONE;
         if (found != null && keptForAge) {
@@ -181,10 +179,10 @@ public final class Retention {
     }
 
     private void retryLater(StoreException refusal) {
-        if (retryNanos == 0) {
+        if (!refused) {
             LOG.warn("settled segments stay for now: pipe={}", pipe, refusal);
         }
-        retryNanos = retryNanos == 0 ? FIRST_RETRY_NANOS : Math.min(2 * retryNanos, LONGEST_RETRY_NANOS);
-        retryAtNanos = nanoTime.getAsLong() + retryNanos;
+        refused = true;
+        retry.failed(nanoTime.getAsLong());
     }
 }

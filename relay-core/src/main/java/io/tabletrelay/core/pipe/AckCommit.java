@@ -2,6 +2,7 @@ package io.tabletrelay.core.pipe;
 
 import io.tabletrelay.api.PipeName;
 import io.tabletrelay.core.delivery.DiskTasks;
+import io.tabletrelay.core.delivery.RetryWait;
 import io.tabletrelay.core.delivery.Subscription;
 import io.tabletrelay.core.store.acks.SettledIds;
 import java.util.function.LongSupplier;
@@ -19,9 +20,6 @@ final class AckCommit {
     /** With the force itself an ack is to be on disk within 100 ms. */
     private static final long INTERVAL_NANOS = 75_000_000L;
 
-    private static final long FIRST_RETRY_NANOS = 1_000_000_000L;
-    private static final long LONGEST_RETRY_NANOS = 60_000_000_000L;
-
     private final PipeName pipe;
     private final SettledIds settled;
     private final Subscription subscription;
@@ -30,7 +28,7 @@ final class AckCommit {
     private boolean waiting;
     private boolean forcing;
     private long dueAtNanos;
-    private long retryNanos = FIRST_RETRY_NANOS;
+    private final RetryWait retry = new RetryWait();
     private String trouble = "";
 
     AckCommit(
@@ -75,7 +73,7 @@ final class AckCommit {
         if (failure == null) {
             force.done();
             subscription.forceEnded(true);
-            retryNanos = FIRST_RETRY_NANOS;
+            retry.wentWell();
             trouble = "";
             return;
         }
@@ -85,7 +83,7 @@ final class AckCommit {
         }
         trouble = "acks are not on disk: " + failure.getMessage();
         waiting = true;
-        dueAtNanos = nanoTime.getAsLong() + retryNanos;
-        retryNanos = Math.min(2 * retryNanos, LONGEST_RETRY_NANOS);
+        retry.failed(nanoTime.getAsLong());
+        dueAtNanos = retry.atNanos();
     }
 }

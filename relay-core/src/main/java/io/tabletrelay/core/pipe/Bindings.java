@@ -23,16 +23,18 @@ final class Bindings implements ConsumerLine.Listener {
     private final PipeName pipe;
     private final long probeNanos;
     private final LongSupplier nanoTime;
+    private final PipeMemory memory;
     /** By the names of subscriptions. */
     private final Map<String, ConsumerLine> lines = new LinkedHashMap<>();
 
     private @Nullable OpenPipe open;
     private boolean stopping;
 
-    Bindings(PipeName pipe, long probeNanos, LongSupplier nanoTime) {
+    Bindings(PipeName pipe, long probeNanos, LongSupplier nanoTime, PipeMemory memory) {
         this.pipe = pipe;
         this.probeNanos = probeNanos;
         this.nanoTime = nanoTime;
+        this.memory = memory;
     }
 
     /** The pipe's files are open: who is bound is served. */
@@ -177,6 +179,7 @@ final class Bindings implements ConsumerLine.Listener {
         if (open != servedBy || line == null || !line.holders().contains(holder)) {
             return;
         }
+        holder.beginning(memory.beginningOf(holder.options().subscription()));
         subscription.attach(holder);
         if (!holder.told()) {
             long nextId = subscription.nextId();

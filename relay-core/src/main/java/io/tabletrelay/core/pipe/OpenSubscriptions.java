@@ -158,7 +158,9 @@ final class OpenSubscriptions implements AllSubscriptions {
     @Nullable
     OpenSubscription changed(String name, @Nullable SubscriptionFiles files) {
         long appendedUpTo = own.files().settled().appendedUpTo();
-        existing.removeIf(each -> each.name().equals(name));
+        if (existing.removeIf(each -> each.name().equals(name))) {
+            memory.begunAnew(name);
+        }
         memory.losses().remove(name);
         boolean isDefault = name.equals(BindOptions.DEFAULT_SUBSCRIPTION);
         OpenSubscription made = null;

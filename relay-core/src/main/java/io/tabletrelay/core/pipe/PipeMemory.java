@@ -12,10 +12,25 @@ import java.util.Map;
  * @param passed sequences that stored nothing
  * @param losses connections that were lost in a row, by subscription
  * @param shown what the gauges show, by subscription
+ * @param beginnings how often it was reset or deleted, by subscription
  */
-record PipeMemory(PassedSequences passed, Map<String, LossStreak> losses, Map<String, ShownSubscription> shown) {
+record PipeMemory(
+        PassedSequences passed,
+        Map<String, LossStreak> losses,
+        Map<String, ShownSubscription> shown,
+        Map<String, Integer> beginnings) {
     PipeMemory() {
-        this(new PassedSequences(), new HashMap<>(), new HashMap<>());
+        this(new PassedSequences(), new HashMap<>(), new HashMap<>(), new HashMap<>());
+    }
+
+    /** Tells a subscription from one of its name that was reset or deleted before. */
+    int beginningOf(String subscription) {
+        return beginnings.getOrDefault(subscription, 0);
+    }
+
+    /** The subscription was reset or deleted: what was said to it before counts no more. */
+    void begunAnew(String subscription) {
+        beginnings.merge(subscription, 1, Integer::sum);
     }
 
     LossStreak lossesOf(String subscription) {

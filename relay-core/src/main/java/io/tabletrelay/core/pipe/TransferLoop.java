@@ -92,7 +92,8 @@ final class TransferLoop {
         this.bindings = new Bindings(
                 name,
                 context.delivery().config().takeoverProbe().toNanos(),
-                context.delivery().nanoTime());
+                context.delivery().nanoTime(),
+                memory);
         this.place = new OpenPlace(
                 context.places(),
                 () -> transferThread.accept(() -> {}),
@@ -215,7 +216,8 @@ final class TransferLoop {
     /** What a connection said. */
     void lines(Consumer from, SaidLines lines) {
         OpenPipe current = open;
-        if (!from.everBound() || deleted != null) {
+        boolean ofNow = from.beginning() == memory.beginningOf(from.options().subscription());
+        if (!from.everBound() || !ofNow || deleted != null) {
             metrics.lateAcksDropped(lines.size());
         } else if (current != null) {
             apply(current.subscription(from.options().subscription()), from, lines);

@@ -66,10 +66,7 @@ class SubscriptionTest {
                     then.accept(failure);
                 },
                 new DeliveryContext(
-                        config(),
-                        () -> nowNanos,
-                        () -> Instant.ofEpochMilli(nowNanos / 1_000_000),
-                        new Random(1)),
+                        config(), () -> nowNanos, () -> Instant.ofEpochMilli(nowNanos / 1_000_000), new Random(1)),
                 new LossStreak(),
                 new RelayMetrics().pipe(new PipeName("p")));
         flush = attempts::flush;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.tabletrelay.api.Durability;
 import io.tabletrelay.api.RelayException;
 import io.tabletrelay.core.config.CommitConfig;
+import io.tabletrelay.core.config.DeliveryConfig;
 import io.tabletrelay.core.config.FullConfig;
 import io.tabletrelay.core.config.OnDamage;
 import io.tabletrelay.core.config.RetentionConfig;
@@ -151,7 +152,7 @@ class ManySubscriptionsTest {
         reset("a", new Start.AtId(4));
 
         Subscription again = Objects.requireNonNull(find("a"));
-        assertThat(again.ack(7)).isFalse();
+        assertThat(again.ack(Objects.requireNonNull(consumers.get("a")), 7, 7)).isFalse();
         assertThat(again.backlog()).isEqualTo(7);
         rig.reopen();
         assertThat(attach("a", EARLIEST).ids).containsExactlyElementsOf(ids(4, 10));
@@ -222,7 +223,7 @@ class ManySubscriptionsTest {
         rig.publish(100).join();
         Consumer from = Objects.requireNonNull(consumers.get("a"));
         for (int i = 0; i < 20; i++) {
-            Objects.requireNonNull(find("a")).nack(from, 1);
+            Objects.requireNonNull(find("a")).nack(from, 1, -1, "");
             rig.nowNanos += 100 * LoopRig.SECOND;
             rig.settle();
         }
@@ -277,7 +278,7 @@ class ManySubscriptionsTest {
 
     private RecordingSink attach(String name, Start start) {
         RecordingSink sink = new RecordingSink();
-        Consumer consumer = new Consumer(sink, BindOptions.DIALECT_1);
+        Consumer consumer = new Consumer(sink, BindOptions.DIALECT_1, DeliveryConfig.DEFAULT);
         consumers.put(name, consumer);
         ask(open -> open.createSubscription(
                 name, start, found -> found.attach(consumer), why -> refused.add(why.reason())));
@@ -285,7 +286,7 @@ class ManySubscriptionsTest {
     }
 
     private void detach(String name) {
-        Objects.requireNonNull(find(name)).detach(false);
+        Objects.requireNonNull(find(name)).detach(Objects.requireNonNull(consumers.get(name)), false);
         rig.settle();
     }
 
@@ -317,7 +318,9 @@ class ManySubscriptionsTest {
     private void ackAll(String name, RecordingSink sink) {
         Subscription of = Objects.requireNonNull(find(name));
         for (int acked = 0; acked < sink.ids.size(); acked++) {
-            assertThat(of.ack(sink.ids.get(acked))).isTrue();
+            long id = sink.ids.get(acked);
+            assertThat(of.ack(Objects.requireNonNull(consumers.get(name)), id, id))
+                    .isTrue();
             rig.settle();
         }
     }

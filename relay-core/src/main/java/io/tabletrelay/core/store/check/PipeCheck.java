@@ -49,6 +49,10 @@ final class PipeCheck {
         if (!pipe.problem().isEmpty()) {
             damaged(pipe.path().resolve("pipe.json"), pipe.problem());
         }
+        String birth = pipe.problemOfBirth();
+        if (!birth.isEmpty()) {
+            damaged(pipe.path().resolve("pipe.born"), birth + ": nothing could be read without pipe.json");
+        }
         if (pipe.record() == null) {
             return new PipeReport(
                     pipe.name(), null, null, null, 0, 0, List.copyOf(damages), damageCount, List.copyOf(leftovers));

@@ -204,13 +204,14 @@ public final class DataDirectory implements AutoCloseable {
 
     private PipeFolder loadOrCreate(PipeName name, PipeSettings settings, AtomicBoolean created) {
         Path folder = folder(name);
+        lock.checkKeepsOthersOut();
         try {
             finishDeletion(tombstone(name));
         } catch (IOException e) {
             throw SmallFile.failure("pipe cannot be deleted", folder, e);
         }
         if (PipeFolder.holdsPipe(folder)) {
-            return PipeFolder.load(folder, name, bootId);
+            return PipeFolder.load(folder, name, bootId, lock::checkKeepsOthersOut);
         }
         long now = clock.millis();
         PipeRecord before = tombstoneOf(name);
@@ -227,7 +228,8 @@ public final class DataDirectory implements AutoCloseable {
                         idMark + 1,
                         idMark,
                         bootId,
-                        settings));
+                        settings),
+                lock::checkKeepsOthersOut);
         created.set(true);
         return pipe;
     }

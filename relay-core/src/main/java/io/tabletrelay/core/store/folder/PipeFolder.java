@@ -26,35 +26,39 @@ public final class PipeFolder {
 
     private final Path folder;
     private final boolean bootChanged;
+    private final Runnable checkOwnership;
     private final LogMemory events = new LogMemory();
     private final LogMemory deadLetters = new LogMemory();
     private volatile PipeRecord pipe;
 
-    private PipeFolder(Path folder, PipeRecord pipe, boolean bootChanged) {
+    private PipeFolder(Path folder, PipeRecord pipe, boolean bootChanged, Runnable checkOwnership) {
         this.folder = folder;
         this.pipe = pipe;
         this.bootChanged = bootChanged;
+        this.checkOwnership = checkOwnership;
     }
 
     /**
      * Its parent must exist. When this returns the pipe is on disk; if it throws there is none, unless not even pipe.json can be
      * deleted. All names are forced last, together.
+     *
+     * @param checkOwnership throws StoreException if another relay may use the folder too
      */
-    static PipeFolder create(Path folder, PipeRecord pipe) {
+    static PipeFolder create(Path folder, PipeRecord pipe, Runnable checkOwnership) {
         try {
             Files.createDirectories(folder);
             pipe.put(folder.resolve(BIRTH_NAME));
             pipe.put(folder.resolve(FILE_NAME));
             SmallFile.forceDirectory(folder);
             SmallFile.forceDirectory(SmallFile.parent(folder));
-            return new PipeFolder(folder, pipe, false);
+            return new PipeFolder(folder, pipe, false, checkOwnership);
         } catch (IOException e) {
             SmallFile.deleteQuietly(folder.resolve(FILE_NAME), e);
             throw SmallFile.failure("pipe cannot be created", folder, e);
         }
     }
 
-    static PipeFolder load(Path folder, PipeName name, String bootId) {
+    static PipeFolder load(Path folder, PipeName name, String bootId, Runnable checkOwnership) {
         PipeRecord stored = read(folder);
         if (!stored.name().equals(name.value())) {
             throw broken(folder, new IOException("it is of another pipe, '" + stored.name() + "'"));
@@ -64,7 +68,7 @@ public final class PipeFolder {
         } catch (IOException e) {
             throw SmallFile.failure("what a crash left cannot be deleted", folder, e);
         }
-        return new PipeFolder(folder, stored.inBoot(bootId), !stored.bootId().equals(bootId));
+        return new PipeFolder(folder, stored.inBoot(bootId), !stored.bootId().equals(bootId), checkOwnership);
     }
 
     /**
@@ -81,9 +85,14 @@ public final class PipeFolder {
         }
     }
 
+    /** Throws StoreException if another relay may use the folder too, and so give the same ids. */
+    void checkIsOurs() {
+        checkOwnership.run();
+    }
+
     /** A folder of a data directory that nobody changes; nothing is read and nothing is cleared away. */
     static PipeFolder still(Path folder, PipeRecord pipe) {
-        return new PipeFolder(folder, pipe, false);
+        return new PipeFolder(folder, pipe, false, () -> {});
     }
 
     static PipeRecord read(Path folder) {
@@ -188,6 +197,7 @@ public final class PipeFolder {
         if (mark <= pipe.idMark()) {
             return;
         }
+        checkIsOurs();
         PipeRecord raised = pipe.withIdMark(mark);
         try {
             raised.write(folder.resolve(FILE_NAME));

@@ -50,6 +50,7 @@ public final class PipeStore implements AutoCloseable {
      */
     public static PipeStore open(PipeFolder folder, StoreConfig relay, long maxAckSpread, InstantSource clock) {
         folder.checkIsThere();
+        folder.checkIsOurs();
         StoreConfig config = folder.settings().over(relay);
         FoundSubscriptions found = find(folder, maxAckSpread);
         SettledIds settled = found.own().settled();
@@ -156,6 +157,11 @@ public final class PipeStore implements AutoCloseable {
         @Override
         public void raiseTo(long id) {
             folder.raiseIdMark(id);
+        }
+
+        @Override
+        public void checkIsOurs() {
+            folder.checkIsOurs();
         }
     }
 
