@@ -48,14 +48,18 @@ class Dialect2FuzzTest {
         try (RawClient good = RawClient.openDialect2(rig.port())) {
             good.line("BIND:good");
             good.expect(RawClient.TEXT);
-            for (int sent = 0; sent < COUNT; sent += PER_CONNECTION) {
+            good.line("PUBLISH:good?type=bytes");
+            good.expect(RawClient.TEXT);
+            int connections = (COUNT + PER_CONNECTION - 1) / PER_CONNECTION;
+            for (int i = 1; i <= connections; i++) {
                 try (RawClient client = RawClient.openDialect2(rig.port())) {
                     nonsense(client);
                 }
-                good.line("ACK:" + (sent + 1));
-                good.sync();
+                good.line("ACK:" + i);
+                good.frame(RawClient.BINARY, ByteBuffer.allocate(8).putLong(i).array());
+                good.expectText("STORED:" + i);
             }
-            int connections = (COUNT + PER_CONNECTION - 1) / PER_CONNECTION;
+            assertThat(rig.counts.malformedLines.get()).as("seed %s", SEED).isGreaterThan(connections);
             assertThat(rig.pipe("good").link().acks).hasSize(connections);
         } finally {
             rig.close();
@@ -73,6 +77,8 @@ class Dialect2FuzzTest {
                 return; // it was closed for what it had sent
             }
         }
+        client.endOutput();
+        client.readToTheEnd();
     }
 
     private byte[] frame() {

@@ -263,6 +263,10 @@ final class RawClient implements AutoCloseable {
         return next() == null;
     }
 
+    void endOutput() throws IOException {
+        socket.shutdownOutput();
+    }
+
     void readToTheEnd() throws IOException {
         while (next() != null) {
             // whatever was on its way

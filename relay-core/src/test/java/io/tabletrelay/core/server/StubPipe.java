@@ -95,7 +95,6 @@ final class StubPipe implements Pipe {
                 0,
                 0,
                 0,
-                0,
                 false,
                 Map.of()));
     }
