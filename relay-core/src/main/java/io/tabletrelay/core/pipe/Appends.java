@@ -214,6 +214,11 @@ final class Appends {
             confirming.add(new Confirming(log.lastId(), new Appended(0, 0, false, durability), publish, null));
             return true;
         }
+        RelayException objection = publish.listener().objection();
+        if (objection != null) {
+            refuse(publish, objection);
+            return true;
+        }
         ProducerSequence sequence = publish.sequence();
         long last = sequence == null ? 0 : lastSequence(sequence.producer());
         if (sequence != null && sequence.sequence() <= last) {

@@ -109,9 +109,17 @@ final class LoopedPipe implements Pipe, PipeGauges {
                 : new EventGroup(payloads, sequence, context.delivery().clock().millis());
         long counted = bytes;
         long now = context.delivery().nanoTime().getAsLong();
-        WaitingAppend publish = new WaitingAppend(group, sequence, madeFor, now, (appended, refusal) -> {
-            waitingBytes.addAndGet(-counted); // before the producer is told, who may publish again at once
-            tell(listener, appended, refusal);
+        WaitingAppend publish = new WaitingAppend(group, sequence, madeFor, now, new AppendListener() {
+            @Override
+            public @Nullable RelayException objection() {
+                return listener.objection();
+            }
+
+            @Override
+            public void answered(@Nullable Appended appended, @Nullable Throwable refusal) {
+                waitingBytes.addAndGet(-counted); // before the producer is told, who may publish again at once
+                tell(listener, appended, refusal);
+            }
         });
         submit(running -> running.append(publish));
     }
