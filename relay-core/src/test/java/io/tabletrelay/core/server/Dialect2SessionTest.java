@@ -72,7 +72,8 @@ class Dialect2SessionTest {
     void readySaysWhatIsBoundAndThePipeIsToldWhatWasAsked() throws IOException {
         rig.pipe("p").onBind(sink -> sink.bound(BOUND));
         try (RawClient client = RawClient.openDialect2(rig.port())) {
-            client.line("BIND:p?subscription=s&window=10&batch=3&order=strict&mode=standby&start=latest&headers=1");
+            client.line("BIND:p?subscription=s&window=10&batch=3&order=strict&mode=standby&start=latest&headers=1"
+                    + "&confirm=acks");
 
             client.expectText("READY:{\"pipe\":\"p\",\"subscription\":\"s\",\"epoch\":77,\"next\":5,\"backlog\":3,"
                     + "\"contentType\":\"text/plain\",\"window\":10,\"order\":\"strict\",\"durability\":\"disk\"}");
@@ -87,7 +88,7 @@ class Dialect2SessionTest {
                             true,
                             BindOptions.Mode.STANDBY,
                             true,
-                            false));
+                            true));
         }
     }
 
@@ -216,14 +217,7 @@ class Dialect2SessionTest {
     }
 
     @ParameterizedTest
-    @CsvSource({
-        "PIPE_BUSY, 4000",
-        "FORBIDDEN, 4003",
-        "NO_SUCH_PIPE, 4004",
-        "PIPE_FINISHED, 4410",
-        "PIPE_FAILED, 4500",
-        "STOPPING, 1012"
-    })
+    @CsvSource({"PIPE_BUSY, 4000", "FORBIDDEN, 4003", "PIPE_FINISHED, 4410", "PIPE_FAILED, 4500", "STOPPING, 1012"})
     void aRefusalIsToldAndClosesWithItsCode(ErrorCode code, int closeCode) throws IOException {
         String reason = "é".repeat(200);
         rig.pipe("p").onBind(sink -> sink.refused(new RelayException(code, reason)));
@@ -275,12 +269,14 @@ class Dialect2SessionTest {
     }
 
     @Test
-    void acksAreConfirmedOnlyToWhoAskedForIt() throws IOException {
+    void aPipeThatIsDeletedUnderItsConsumerIsTold() throws IOException {
         try (RawClient client = bound("BIND:p")) {
-            rig.pipe("p").link().sink.acked(new long[] {3}, new long[] {3});
-            rig.pipe("p").link().sink.ended();
+            rig.pipe("p").link().sink.refused(new RelayException(ErrorCode.NO_SUCH_PIPE, "pipe was deleted: pipe=p"));
 
-            client.expectText("END");
+            expectError(client, "NO_SUCH_PIPE");
+            RawClient.Frame close = client.expectClose();
+            assertThat(close.closeCode()).isEqualTo(4410);
+            assertThat(close.closeReason()).isEqualTo("pipe deleted");
         }
     }
 
