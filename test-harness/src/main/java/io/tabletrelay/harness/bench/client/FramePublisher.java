@@ -15,13 +15,14 @@ import java.util.regex.Pattern;
 public final class FramePublisher implements AutoCloseable {
     private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(30);
     private static final Pattern CREDIT = Pattern.compile("\"credit\":(\\d+)");
+    private static final Pattern CREDIT_BYTES = Pattern.compile("\"creditBytes\":(\\d+)");
     private static final Pattern LAST = Pattern.compile("\"last\":(\\d+)");
     private static final String STORED = "STORED:";
     private static final int LARGEST_HEADER_BYTES = 14;
 
     private final RawSocket socket;
     private final byte[] masked;
-    private int credit;
+    private long credit;
     private long sent;
     private long stored;
 
@@ -85,7 +86,7 @@ public final class FramePublisher implements AutoCloseable {
         } else if (line.startsWith("READY:")) {
             sent = number(LAST, line);
             stored = sent;
-            credit = (int) number(CREDIT, line);
+            credit = Math.min(number(CREDIT, line), number(CREDIT_BYTES, line) / (Long.BYTES + masked.length));
         } else {
             throw new IOException("publish was refused: answer=" + line);
         }

@@ -16,17 +16,20 @@ import java.util.concurrent.CompletableFuture;
  * <p>Threading: immutable; publishes on a thread of the common pool.
  */
 public final class HttpFeed {
-    private static final int EVENTS_PER_REQUEST = 256;
+    private static final int MOST_EVENTS_PER_REQUEST = 256;
+    private static final int MOST_BYTES_PER_REQUEST = 1 << 20;
     private static final int REQUESTS_AT_ONCE = 4;
 
     private final HttpClient client =
             HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
     private final URI target;
     private final int eventBytes;
+    private final int eventsPerRequest;
 
     public HttpFeed(URI server, int eventBytes) {
         this.target = server.resolve("/v1/pipes/" + ServerProcess.PIPE + "/events?type=json");
         this.eventBytes = eventBytes;
+        this.eventsPerRequest = Math.min(MOST_EVENTS_PER_REQUEST, MOST_BYTES_PER_REQUEST / eventBytes);
     }
 
     /** Begins to publish that many events; completes when all are stored. */
@@ -35,13 +38,13 @@ public final class HttpFeed {
     }
 
     private void publishAll(long events) {
-        byte[] whole = body(EVENTS_PER_REQUEST);
+        byte[] whole = body(eventsPerRequest);
         ArrayDeque<CompletableFuture<Void>> underWay = new ArrayDeque<>();
-        for (long left = events; left > 0; left -= EVENTS_PER_REQUEST) {
+        for (long left = events; left > 0; left -= eventsPerRequest) {
             if (underWay.size() == REQUESTS_AT_ONCE) {
                 underWay.remove().join();
             }
-            underWay.add(post(left >= EVENTS_PER_REQUEST ? whole : body((int) left)));
+            underWay.add(post(left >= eventsPerRequest ? whole : body((int) left)));
         }
         underWay.forEach(CompletableFuture::join);
     }

@@ -28,6 +28,8 @@ final class RelayVariant implements ServedVariant {
 
     /** Where each waits for the disk. */
     static final int MOST_AT_DISK = 1_024;
+    /** More than that a pipe would refuse to hold. */
+    private static final int MOST_BYTES_UNCONFIRMED = 16 << 20;
 
     private static final PipeName PIPE = new PipeName("bench");
     private static final int MANY_PIPES = 1_000;
@@ -45,7 +47,7 @@ final class RelayVariant implements ServedVariant {
     private RelayVariant(Load load, Path data, List<PipeName> pipes, StoreConfig store, int mostUnconfirmed) {
         this.load = load;
         this.pipes = pipes;
-        this.mostUnconfirmed = mostUnconfirmed;
+        this.mostUnconfirmed = Math.min(mostUnconfirmed, MOST_BYTES_UNCONFIRMED / load.eventBytes());
         RelayConfig defaults = RelayConfig.defaults(data);
         DeliveryConfig delivery = defaults.delivery();
         this.relay = Relay.start(new RelayConfig(
