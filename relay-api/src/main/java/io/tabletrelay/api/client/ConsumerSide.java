@@ -31,6 +31,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class ConsumerSide implements Connector.Side, RelayEvent.Answers {
     private static final long LONGEST_DELAY_MILLIS = 60_000;
+    private static final Answer ACK = new Answer.Ack();
     private static final int REASON_CHARS = 500;
 
     private final ConsumerOptions options;
@@ -160,7 +161,7 @@ final class ConsumerSide implements Connector.Side, RelayEvent.Answers {
         try {
             options.handler().handle(events);
             if (!options.manualAck()) {
-                events.forEach(RelayEvent::ack);
+                ack(events);
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -182,9 +183,23 @@ final class ConsumerSide implements Connector.Side, RelayEvent.Answers {
         }
     }
 
+    /** All before the loop is told, so that one line answers them. */
+    private void ack(List<RelayEvent> events) {
+        for (RelayEvent event : events) {
+            if (event.tryAnswer()) {
+                answers.add(new Answered(event, ACK));
+            }
+        }
+        tellLoop();
+    }
+
     @Override
     public void answered(RelayEvent event, Answer answer) {
         answers.add(new Answered(event, answer));
+        tellLoop();
+    }
+
+    private void tellLoop() {
         if (answersWait.compareAndSet(false, true)) {
             connector.loop().run(this::takeAnswers);
         }

@@ -125,11 +125,16 @@ public final class RelayEvent {
     }
 
     private boolean answer(Answer answer) {
-        boolean first = answered.compareAndSet(false, true);
+        boolean first = tryAnswer();
         if (first) {
             answers.answered(this, answer);
         }
         return first;
+    }
+
+    /** Returns true if the caller is to tell the answer. */
+    boolean tryAnswer() {
+        return answered.compareAndSet(false, true);
     }
 
     boolean isAnswered() {
