@@ -58,6 +58,11 @@ final class Json {
         throw new IllegalArgumentException("no number of that name: name=" + name + ", names=" + members.keySet());
     }
 
+    /** The number of that name, or what is to be if there is none. */
+    long number(String name, long otherwise) {
+        return members.containsKey(name) ? number(name) : otherwise;
+    }
+
     /** All members, which must be strings. */
     Map<String, String> strings() {
         Map<String, String> strings = new LinkedHashMap<>();

@@ -193,7 +193,9 @@ final class ProducerSide implements Connector.Side {
         epoch = newEpoch;
         nextSequence = unanswered.renumber(last + 1);
         maxBytes = ready.number("maxBytes");
-        credit.reset((int) Math.max(1, Math.min(MOST_CREDIT, ready.number("credit"))));
+        credit.reset(
+                (int) Math.max(1, Math.min(MOST_CREDIT, ready.number("credit"))),
+                ready.number("creditBytes", Long.MAX_VALUE));
         accepted = true;
         finishSent = false;
         connector.ready();
@@ -306,7 +308,7 @@ final class ProducerSide implements Connector.Side {
         }
         for (Unanswered.Item item = unanswered.nextToSend(); item != null; item = unanswered.nextToSend()) {
             if (item.payloadBytes() <= maxBytes) {
-                return credit.isLeft() ? send(item) : null;
+                return credit.suffices(item.frameBytes()) ? send(item) : null;
             }
             // It has no sequence yet, and gets none: the relay would end the connection.
             unanswered.dropNext();
@@ -328,7 +330,7 @@ final class ProducerSide implements Connector.Side {
     private Outgoing send(Unanswered.Item item) {
         unanswered.sending(nextSequence);
         nextSequence = Math.max(nextSequence, item.sequence() + 1);
-        credit.sent(item.sequence());
+        credit.sent(item.sequence(), item.frameBytes());
         return new Outgoing.Frame(item.frame());
     }
 

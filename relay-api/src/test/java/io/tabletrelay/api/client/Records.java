@@ -48,6 +48,6 @@ final class Records {
 
     static String readyToPublish(long last, int credit) {
         return "READY:{\"pipe\":\"p\",\"epoch\":7,\"last\":" + last + ",\"credit\":" + credit
-                + ",\"maxBytes\":1000,\"durability\":\"process\"}";
+                + ",\"creditBytes\":50,\"maxBytes\":1000,\"durability\":\"process\"}";
     }
 }

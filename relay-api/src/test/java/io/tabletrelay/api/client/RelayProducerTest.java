@@ -98,6 +98,21 @@ class RelayProducerTest {
     }
 
     @Test
+    void neverMoreThanTheCreditOfBytesIsUnansweredButOneAlwaysMayBe() throws Exception {
+        try (RelayProducer producer = producer().start()) {
+            ScriptedPeer relay = accepted(0, 10);
+            var unused = producer.publish(new byte[100]);
+            publish(producer, 2, 2);
+            assertThat(relay.next().bytes().getLong()).isEqualTo(1);
+            assertThat(relay.next(300)).isNull();
+
+            relay.send("STORED:1");
+
+            expect(relay, 2, "e2");
+        }
+    }
+
+    @Test
     void answersThatWereLostWithTheConnectionAreLearntFromTheNextOne() throws Exception {
         try (RelayProducer producer = producer().name("a").start()) {
             ScriptedPeer first = accepted(0, 100);
