@@ -26,6 +26,11 @@ final class EdgeCounts implements EdgeEvents {
     }
 
     @Override
+    public void bindFailed() {
+        metrics.refusedBind();
+    }
+
+    @Override
     public void earlyAnswerDropped() {
         metrics.earlyAcksDropped(1);
     }

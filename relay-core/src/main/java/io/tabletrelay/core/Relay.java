@@ -72,7 +72,12 @@ public final class Relay implements AutoCloseable {
                     Durability.PROCESS,
                     processors,
                     RelayPublisher.DEFAULT_MAX_OUTSTANDING_BYTES);
-            server = new RelayServer(config.server(), pipes::pipe, new EdgeCounts(metrics.edge()), System::nanoTime);
+            server = new RelayServer(
+                    config.server(),
+                    pipes::pipe,
+                    new ProducerIntake(publisher, config.store().maxEventBytes()),
+                    new EdgeCounts(metrics.edge()),
+                    System::nanoTime);
             server.start();
             metrics.edge().showConnections(server::connections);
             metrics.edge().showMostUnsentBytes(server::mostUnsentBytes);

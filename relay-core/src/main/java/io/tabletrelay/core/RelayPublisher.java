@@ -12,11 +12,13 @@ import io.tabletrelay.api.serializer.SourceEvent;
 import io.tabletrelay.core.config.PipeSettings;
 import io.tabletrelay.core.metrics.RelayMetrics;
 import io.tabletrelay.core.metrics.SerializerMetrics;
+import io.tabletrelay.core.pipe.AppendListener;
 import io.tabletrelay.core.pipe.Pipe;
 import io.tabletrelay.core.plugin.GuardedSerializer;
 import io.tabletrelay.core.plugin.SerializerRegistry;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -33,6 +35,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -107,20 +110,50 @@ public final class RelayPublisher implements Publisher, AutoCloseable {
             Map<String, String> options,
             ByteBuffer bytes,
             @Nullable ProducerSequence sequence) {
+        Object lane = sequence == null ? null : lane(pipe, sequence.producer());
+        return start(sourceType, new SourceEvent(pipe, bytes, options), sequence, lane, InOrder.FREE);
+    }
+
+    /**
+     * What else belongs to a publish of a producer that sends one after another.
+     *
+     * @param headers the payloads get them too, where the serializer gave none of that name
+     * @param usesUp a sequence that is refused for good is used up, as if there were no event
+     * @param objection asked just before the append: why it must not be done
+     */
+    record InOrder(Map<String, String> headers, boolean usesUp, Supplier<@Nullable RelayException> objection) {
+        static final InOrder FREE = new InOrder(Map.of(), false, () -> null);
+    }
+
+    /** As {@link #publish}, after all others of the same lane; null: of none. */
+    CompletionStage<Appended> start(
+            String sourceType,
+            SourceEvent event,
+            @Nullable ProducerSequence sequence,
+            @Nullable Object lane,
+            InOrder order) {
         Publish publish;
         try {
-            GuardedSerializer serializer = serializers.serializer(sourceType);
-            publish = new Publish(serializer, new SourceEvent(pipe, bytes, options), sequence);
+            publish = new Publish(serializers.serializer(sourceType), event, sequence, order);
             admit(publish);
         } catch (RelayException e) {
             return CompletableFuture.failedStage(e);
         }
-        if (sequence == null) {
+        if (lane == null) {
             inSerializerOrder(publish, () -> {});
         } else {
-            lanes.enter(new ProducerLane(pipe, sequence.producer()), ended -> inSerializerOrder(publish, ended));
+            lanes.enter(lane, ended -> inSerializerOrder(publish, ended));
         }
         return publish.result;
+    }
+
+    static Object lane(PipeName pipe, String producer) {
+        return new ProducerLane(pipe, producer);
+    }
+
+    /** As the serializers are named. */
+    List<String> sourceTypes() {
+        return serializers.available();
     }
 
     @Override
@@ -231,20 +264,67 @@ public final class RelayPublisher implements Publisher, AutoCloseable {
 
     private void append(Publish publish) {
         PipeSettings madeFor = settings.apply(publish.event.pipe());
-        List<Payload> payloads = serialize(publish, madeFor);
+        List<Payload> payloads;
+        try {
+            payloads = withHeaders(serialize(publish, madeFor), publish.order.headers());
+        } catch (RelayException e) {
+            if (!mustUseUp(publish, e)) {
+                throw e;
+            }
+            useUp(publish, pipes.apply(publish.event.pipe()), madeFor, e);
+            return;
+        }
         if (payloads.isEmpty() && publish.sequence == null) {
             succeed(publish, new Appended(0, 0, false, durability));
             return;
         }
         Pipe pipe = pipes.apply(publish.event.pipe());
         giveRoomBack(publish); // the pipe has a limit of its own: one that is slow takes no room from others
-        pipe.append(payloads, publish.sequence, madeFor, (appended, refusal) -> {
-            if (appended != null) {
-                succeed(publish, appended);
-            } else if (refusal != null) {
-                fail(publish, refusal);
+        pipe.append(payloads, publish.sequence, madeFor, new AppendListener() {
+            @Override
+            public void answered(@Nullable Appended appended, @Nullable Throwable refusal) {
+                if (appended != null) {
+                    succeed(publish, appended);
+                } else if (refusal instanceof RelayException known && mustUseUp(publish, known)) {
+                    useUp(publish, pipe, madeFor, known);
+                } else if (refusal != null) {
+                    fail(publish, refusal);
+                }
+            }
+
+            @Override
+            public @Nullable RelayException objection() {
+                return publish.order.objection().get();
             }
         });
+    }
+
+    private static boolean mustUseUp(Publish publish, RelayException refusal) {
+        boolean forGood = refusal.code() == ErrorCode.BAD_EVENT || refusal.code() == ErrorCode.TOO_LARGE;
+        return forGood && publish.order.usesUp() && publish.sequence != null;
+    }
+
+    /** Answers with the refusal once the sequence is used up, or with why it could not be: it was not its turn. */
+    private void useUp(Publish publish, Pipe pipe, PipeSettings madeFor, RelayException refusal) {
+        pipe.append(
+                List.of(),
+                publish.sequence,
+                madeFor,
+                (appended, failure) -> fail(publish, failure == null ? refusal : failure));
+    }
+
+    private static List<Payload> withHeaders(List<Payload> payloads, Map<String, String> headers) {
+        return headers.isEmpty()
+                ? payloads
+                : payloads.stream()
+                        .map(payload -> withHeaders(payload, headers))
+                        .toList();
+    }
+
+    private static Payload withHeaders(Payload payload, Map<String, String> headers) {
+        Map<String, String> all = new HashMap<>(headers);
+        all.putAll(payload.headers());
+        return new Payload(payload.contentType(), all, payload.bytes());
     }
 
     private List<Payload> serialize(Publish publish, PipeSettings madeFor) {
@@ -285,11 +365,13 @@ public final class RelayPublisher implements Publisher, AutoCloseable {
         private final GuardedSerializer serializer;
         private final SourceEvent event;
         private final @Nullable ProducerSequence sequence;
+        private final InOrder order;
         private final long costBytes;
         private final AtomicBoolean takesRoom = new AtomicBoolean(true);
         private final CompletableFuture<Appended> result = new CompletableFuture<>();
 
-        Publish(GuardedSerializer serializer, SourceEvent event, @Nullable ProducerSequence sequence) {
+        Publish(GuardedSerializer serializer, SourceEvent event, @Nullable ProducerSequence sequence, InOrder order) {
+            this.order = order;
             this.serializer = serializer;
             this.event = event;
             this.sequence = sequence;

@@ -14,6 +14,7 @@ import io.tabletrelay.api.ProducerSequence;
 import io.tabletrelay.api.RelayException;
 import io.tabletrelay.api.serializer.EventSerializer;
 import io.tabletrelay.api.serializer.SerializerContext;
+import io.tabletrelay.api.serializer.SourceEvent;
 import io.tabletrelay.core.http.FakePipe;
 import io.tabletrelay.core.http.FakePipes;
 import io.tabletrelay.core.metrics.RelayMetrics;
@@ -339,6 +340,27 @@ class RelayPublisherTest {
 
     private String text() {
         return new String(metrics.prometheusText(), StandardCharsets.UTF_8);
+    }
+
+    @Test
+    void aSequenceRefusedForGoodIsUsedUpWhereThatIsAsked() {
+        CompletionStage<Appended> refused = startInOrder(1, Map.of("do", "refuse-at-line"));
+        CompletionStage<Appended> next = startInOrder(2, Map.of());
+        CompletionStage<Appended> behindAGap = startInOrder(4, Map.of("do", "refuse-at-line"));
+
+        assertThat(failed(refused).code()).isEqualTo(ErrorCode.BAD_EVENT);
+        assertThat(done(next).lastId()).isEqualTo(1);
+        assertThat(failed(behindAGap).code()).isEqualTo(ErrorCode.OUT_OF_SEQUENCE);
+        assertThat(pipes.pipe(PLANT).lastSequence("a").toCompletableFuture()).isCompletedWithValue(2L);
+    }
+
+    private CompletionStage<Appended> startInOrder(long sequence, Map<String, String> options) {
+        return publisher.start(
+                "shared",
+                new SourceEvent(PLANT, ByteBuffer.wrap(new byte[] {1}), options),
+                new ProducerSequence("a", sequence),
+                RelayPublisher.lane(PLANT, "a"),
+                new RelayPublisher.InOrder(Map.of("k", "v"), true, () -> null));
     }
 
     private static Appended done(CompletionStage<Appended> result) {

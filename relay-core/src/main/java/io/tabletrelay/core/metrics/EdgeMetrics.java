@@ -12,6 +12,7 @@ public final class EdgeMetrics {
     private final MetricTable table;
     private final Counter malformedLines;
     private final Counter earlyAcksDropped;
+    private final Counter refusedBinds;
     private final Counter refusedHandshakes;
     private final Counter slowConsumerCloses;
 
@@ -19,6 +20,7 @@ public final class EdgeMetrics {
         this.table = table;
         this.malformedLines = table.counter(MetricKey.of(MetricName.EDGE_MALFORMED_LINES));
         this.earlyAcksDropped = table.counter(MetricKey.of(MetricName.EDGE_EARLY_ACKS_DROPPED));
+        this.refusedBinds = table.counter(MetricKey.of(MetricName.EDGE_REFUSED_BINDS));
         this.refusedHandshakes = table.counter(MetricKey.of(MetricName.EDGE_REFUSED_HANDSHAKES));
         this.slowConsumerCloses = table.counter(MetricKey.of(MetricName.EDGE_SLOW_CONSUMER_CLOSES));
     }
@@ -39,6 +41,10 @@ public final class EdgeMetrics {
 
     public void earlyAcksDropped(int acks) {
         earlyAcksDropped.inc(acks);
+    }
+
+    public void refusedBind() {
+        refusedBinds.inc();
     }
 
     public void refusedHandshake() {

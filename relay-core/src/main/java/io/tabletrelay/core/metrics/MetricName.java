@@ -37,6 +37,7 @@ enum MetricName {
     EDGE_MALFORMED_LINES("relay_edge_malformed_lines", COUNTER, "Lines that could not be understood."),
     EDGE_EARLY_ACKS_DROPPED(
             "relay_edge_early_acks_dropped", COUNTER, "Acks before a bind that came to nothing or were too many."),
+    EDGE_REFUSED_BINDS("relay_edge_refused_binds", COUNTER, "Binds and publishes of clients that came to nothing."),
     EDGE_REFUSED_HANDSHAKES(
             "relay_edge_refused_handshakes", COUNTER, "Connections refused before they were WebSockets."),
     EDGE_SLOW_CONSUMER_CLOSES(

@@ -183,6 +183,11 @@ final class Appends {
 
     /** Answers the publish if it must not be appended, was before, or has nothing to append. */
     private boolean refuseOrRepeat(WaitingAppend publish) {
+        RelayException objection = publish.listener().objection();
+        if (objection != null) {
+            refuse(publish, objection);
+            return true;
+        }
         ProducerSequence sequence = publish.sequence();
         if (sequence != null) {
             long last = lastSequence(sequence.producer());

@@ -155,6 +155,21 @@ final class LoopedPipe implements Pipe, PipeGauges {
         return result;
     }
 
+    @Override
+    public CompletionStage<Long> finish() {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public CompletionStage<PipeStatus> change(StateChange change, @Nullable Long ifVersion) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public CompletionStage<PipeStatus> reopen() {
+        throw new UnsupportedOperationException();
+    }
+
     /** No publish is taken and nothing is sent any more; acks still count. Completes when that is so. */
     CompletableFuture<Void> stopSending() {
         CompletableFuture<Void> stopped = new CompletableFuture<>();

@@ -48,4 +48,22 @@ public interface Pipe {
 
     /** Up to {@code limit} dead letters with numbers above {@code after}, oldest first. */
     CompletionStage<List<DeadLetter>> deadLetters(long after, int limit);
+
+    /**
+     * End of stream: completes with the id of the last event (0: there never was one) once all that was appended before, and the
+     * mark itself, is durable. From then on appends are refused with PIPE_FINISHED, but for repeats of what was stored, which are
+     * answered as ever; so is this call when it is repeated. Fails with RelayException, and then the pipe is not finished.
+     */
+    CompletionStage<Long> finish();
+
+    /**
+     * Changes the pipe's state; completes with what it is then once that is on disk. What the pipe is already is not changed, and
+     * its version stays.
+     *
+     * @param ifVersion the version that the state must have; null: any. Another one fails with {@link WrongVersionException}
+     */
+    CompletionStage<PipeStatus> change(StateChange change, @Nullable Long ifVersion);
+
+    /** A failed pipe is opened now and not after its wait; completes when it is, or fails as that did. */
+    CompletionStage<PipeStatus> reopen();
 }

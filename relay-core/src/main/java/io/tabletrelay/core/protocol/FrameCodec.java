@@ -2,11 +2,15 @@ package io.tabletrelay.core.protocol;
 
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 
 /** Frames from server to client: RFC 6455, final and never masked. */
 public final class FrameCodec {
     /** Most payload bytes of a ping, a pong and a close frame. */
     public static final int MAX_CONTROL_BYTES = 125;
+
+    /** Of the largest frame header. */
+    static final int MAX_HEADER_BYTES = 10;
 
     private static final int FINAL = 0x80;
     private static final int TEXT = 0x1;
@@ -35,6 +39,10 @@ public final class FrameCodec {
         target.position(target.position() + payloadBytes);
     }
 
+    static void putBinaryHeader(ByteBuffer target, int length) {
+        putHeader(target, BINARY, length);
+    }
+
     public static ByteBuffer text(String line) {
         return frame(TEXT, line.getBytes(StandardCharsets.UTF_8));
     }
@@ -49,9 +57,16 @@ public final class FrameCodec {
         return frame(PONG, payload);
     }
 
-    /** The reason is at most {@link #MAX_CONTROL_BYTES} - 2 bytes of UTF-8. */
+    /** A reason of more than {@link #MAX_CONTROL_BYTES} - 2 bytes of UTF-8 is cut between two characters. */
     public static ByteBuffer close(int code, String reason) {
         byte[] text = reason.getBytes(StandardCharsets.UTF_8);
+        if (text.length > MAX_CONTROL_BYTES - Short.BYTES) {
+            int end = MAX_CONTROL_BYTES - Short.BYTES;
+            while ((text[end] & 0xC0) == 0x80) {
+                end--;
+            }
+            text = Arrays.copyOf(text, end);
+        }
         byte[] payload = ByteBuffer.allocate(Short.BYTES + text.length)
                 .putShort((short) code)
                 .put(text)
@@ -68,7 +83,7 @@ public final class FrameCodec {
         return frame.put(payload).flip();
     }
 
-    private static int frameBytes(int length) {
+    static int frameBytes(int length) {
         int header = length < LENGTH_IN_2_BYTES ? 2 : length <= MAX_2_BYTE_LENGTH ? 4 : 10;
         return Math.addExact(header, length);
     }

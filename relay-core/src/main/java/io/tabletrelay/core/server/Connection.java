@@ -11,6 +11,7 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
+import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
@@ -45,7 +46,10 @@ final class Connection implements EdgeChannel.Listener {
             EdgeEvents events,
             LongSupplier nanoTime,
             ClientLog log,
-            SlowConsumers slowConsumers) {}
+            SlowConsumers slowConsumers,
+            EventIntake intake,
+            Producers producers,
+            Executor answers) {}
 
     private final Surroundings surroundings;
     private final SocketChannel socketChannel;
@@ -54,7 +58,7 @@ final class Connection implements EdgeChannel.Listener {
     private final EdgeChannel channel;
     private final Consumer<Connection> onEnd;
     private final SendBuffer out;
-    private final ConsumerSession session;
+    private volatile Session session;
     private final PeerWatch watch;
     private final long acceptedNanos;
     private final Object lifeLock = new Object();
@@ -132,11 +136,20 @@ final class Connection implements EdgeChannel.Listener {
         out.givenBefore(draft.answerBytes());
         lifeNanos = surroundings.nanoTime().getAsLong();
         synchronized (lifeLock) {
-            if (!over) {
-                opened = true;
-                surroundings.events().connected();
+            if (over) {
+                return;
             }
+            if (draft.dialect2()) {
+                session = new Dialect2Session(this, out, surroundings);
+            }
+            opened = true;
+            surroundings.events().connected();
         }
+    }
+
+    /** Messages of this many bytes are taken from now on; called by the worker thread. */
+    void takeMessages(int maxBytes) {
+        draft.takeMessages(maxBytes);
     }
 
     /** True from the end of the handshake on. */
@@ -167,7 +180,7 @@ final class Connection implements EdgeChannel.Listener {
         }
         switch (frame.getOpcode()) {
             case TEXT -> takeText(frame.payload());
-            case BINARY -> session.binary(frame.payload().length);
+            case BINARY -> session.binary(frame.payload());
             case PING -> takePing(frame.payload());
             case PONG -> session.pong(frame.payload());
             default -> takeClose(frame.payload());
@@ -177,15 +190,25 @@ final class Connection implements EdgeChannel.Listener {
     private void takeText(byte[] utf8) {
         String line;
         try {
-            line = StandardCharsets.UTF_8
-                    .newDecoder()
-                    .decode(ByteBuffer.wrap(utf8))
-                    .toString();
+            line = isAscii(utf8)
+                    ? new String(utf8, StandardCharsets.ISO_8859_1)
+                    : StandardCharsets.UTF_8
+                            .newDecoder()
+                            .decode(ByteBuffer.wrap(utf8))
+                            .toString();
         } catch (CharacterCodingException e) {
             refuse(CloseFrame.NO_UTF8, "text is not UTF-8");
             return;
         }
         session.line(line);
+    }
+
+    private static boolean isAscii(byte[] text) {
+        int all = 0;
+        for (byte each : text) {
+            all |= each;
+        }
+        return all >= 0;
     }
 
     private void takePing(byte[] payload) {
@@ -270,6 +293,12 @@ final class Connection implements EdgeChannel.Listener {
         }
     }
 
+    /** It asks for more answers than it takes. */
+    void drownedInAnswers() {
+        deaf = true;
+        breakOff(out.unsentBytes());
+    }
+
     /** Its pipe has its events back at once; the peer is told why if it reads on before it is cut. */
     private void breakOff(long unsentBytes) {
         surroundings.events().slowConsumerCut();
@@ -301,16 +330,18 @@ final class Connection implements EdgeChannel.Listener {
             lifeNanos = now;
         }
         if (out.written(bytes)) {
-            contained(session::roomAgain);
+            contained(() -> session.roomAgain());
         }
     }
 
     @Override
     public void ended() {
         out.drop();
-        contained(session::closed);
         synchronized (lifeLock) {
             over = true;
+        }
+        contained(() -> session.closed());
+        synchronized (lifeLock) {
             if (opened) {
                 contained(surroundings.events()::disconnected);
             }

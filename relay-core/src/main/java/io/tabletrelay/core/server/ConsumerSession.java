@@ -29,13 +29,12 @@ import org.slf4j.event.Level;
  * <p>Threading: lines come from one worker thread, deliveries from the pipe's transfer thread, the end from any; what
  * they share is guarded by a lock under which nothing waits.
  */
-final class ConsumerSession implements DeliverySink {
+final class ConsumerSession implements Session, DeliverySink {
     private static final int PIPE_BUSY = 4000;
     private static final int TAKEN_OVER = 4409;
     private static final int TOO_EARLY = 4429;
     private static final long NANOS_PER_SECOND = 1_000_000_000L;
     private static final int MAX_EARLY_ACKS = 1024;
-    private static final int MAX_EXCERPT_CHARS = 60;
 
     private enum State {
         UNBOUND,
@@ -50,6 +49,7 @@ final class ConsumerSession implements DeliverySink {
     private final EdgeEvents events;
     private final ClientLog log;
     private final SlowConsumers slowConsumers;
+    private final BadLines badLines;
 
     private final Object lock = new Object();
     private final List<Long> earlyAcks = new ArrayList<>();
@@ -61,7 +61,6 @@ final class ConsumerSession implements DeliverySink {
     private volatile @Nullable PipeName asked;
     private volatile byte @Nullable [] probe;
     private long probes;
-    private long malformed;
 
     ConsumerSession(Connection connection, SendBuffer out, Connection.Surroundings surroundings) {
         this.connection = connection;
@@ -70,15 +69,17 @@ final class ConsumerSession implements DeliverySink {
         events = surroundings.events();
         log = surroundings.log();
         slowConsumers = surroundings.slowConsumers();
+        badLines = new BadLines(connection, surroundings);
     }
 
-    /** The pipe that was asked for, in words for the log. */
-    String pipe() {
+    @Override
+    public String pipe() {
         PipeName name = asked;
         return name == null ? "none" : name.value();
     }
 
-    void line(String text) {
+    @Override
+    public void line(String text) {
         sign();
         try {
             Line line = LineCodec.decode(text);
@@ -95,20 +96,22 @@ final class ConsumerSession implements DeliverySink {
     }
 
     /** Dialect 1 has no binary frames from consumers. */
-    void binary(int bytes) {
+    @Override
+    public void binary(byte[] frame) {
         sign();
-        malformed("a binary frame of " + bytes + " bytes", "");
+        malformed("a binary frame of " + frame.length + " bytes", "");
     }
 
-    void pong(byte[] payload) {
+    @Override
+    public void pong(byte[] payload) {
         ConsumerLink pipe = currentLink();
         if (pipe != null) {
             pipe.life(Arrays.equals(payload, probe));
         }
     }
 
-    /** A frame was read: a sign of life. */
-    void sign() {
+    @Override
+    public void sign() {
         ConsumerLink pipe = currentLink();
         if (pipe != null) {
             pipe.life(false);
@@ -206,26 +209,11 @@ final class ConsumerSession implements DeliverySink {
     }
 
     private void malformed(String what, String text) {
-        events.malformedLine();
-        if (malformed++ == 0) {
-            log.line(
-                    Level.WARN,
-                    "line means nothing: peer={}, pipe={}, line='{}'; {}; "
-                            + "further ones of this connection are only counted",
-                    connection.peer(),
-                    pipe(),
-                    excerpt(text),
-                    what);
-        }
+        badLines.add(what, text, pipe());
     }
 
-    private static String excerpt(String text) {
-        String start = text.length() <= MAX_EXCERPT_CHARS ? text : text.substring(0, MAX_EXCERPT_CHARS) + "…";
-        return start.replaceAll("[^\\p{Print}…]", "?");
-    }
-
-    /** Unsent bytes are below the limit again. */
-    void roomAgain() {
+    @Override
+    public void roomAgain() {
         synchronized (lock) {
             if (link == null) {
                 roomMissed = true;
@@ -235,16 +223,17 @@ final class ConsumerSession implements DeliverySink {
         }
     }
 
-    /** It did not take its bytes: should it come back again and again, it must wait. */
-    void cutAsSlow() {
+    @Override
+    public void cutAsSlow() {
         PipeName name = asked;
         if (name != null) {
             slowConsumers.cut(name, connection.host(), connection.nowNanos());
         }
     }
 
-    /** No event gets out any more. The pipe is told once. */
-    void closed() {
+    /** The pipe is told once. */
+    @Override
+    public void closed() {
         ConsumerLink pipe;
         synchronized (lock) {
             if (closed) {

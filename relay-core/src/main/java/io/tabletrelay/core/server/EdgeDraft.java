@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * How one connection speaks RFC 6455: the library answers the handshake, after our checks; frames are read by {@link
- * FrameReader} and written by {@code FrameCodec}. There is no compression and no sub-protocol.
+ * FrameReader} and written by {@code FrameCodec}. There is no compression; the sub-protocol says which dialect is spoken.
  *
  * <p>Threading: confined to the connection's worker thread; the refusal may be read by any thread.
  */
@@ -28,6 +28,8 @@ final class EdgeDraft extends Draft_6455 {
     private static final int MAX_REQUEST_BYTES = 8192;
     private static final int FIRST_REQUEST_BYTES = 512;
     private static final int MAX_FRAME_BYTES = 65_536;
+    private static final String DIALECT_2 = "tablet-relay.v2";
+    private static final String SUB_PROTOCOL = "Sec-WebSocket-Protocol";
     private static final byte[] END_OF_REQUEST = {'\r', '\n', '\r', '\n'};
 
     private final BooleanSupplier stopping;
@@ -35,6 +37,7 @@ final class EdgeDraft extends Draft_6455 {
     private final FrameReader reader = new FrameReader(MAX_FRAME_BYTES);
     private volatile @Nullable ByteBuffer refusal;
     private volatile int answerBytes;
+    private volatile boolean dialect2;
 
     EdgeDraft(BooleanSupplier stopping, EdgeEvents events) {
         super(List.of(), List.of(new Protocol("")), MAX_FRAME_BYTES);
@@ -46,6 +49,16 @@ final class EdgeDraft extends Draft_6455 {
     @Nullable
     ByteBuffer refusal() {
         return refusal;
+    }
+
+    /** True: the client asked for dialect 2, and was told that it has it. */
+    boolean dialect2() {
+        return dialect2;
+    }
+
+    /** Messages of this many bytes are taken from now on, in one frame or in fragments. Dialect 2 only. */
+    void takeMessages(int maxBytes) {
+        reader.takeMessages(maxBytes);
     }
 
     /** Size of the answer that accepted the handshake: the first bytes on the wire. */
@@ -104,6 +117,12 @@ final class EdgeDraft extends Draft_6455 {
             refuse("426 Upgrade Required\r\nSec-WebSocket-Version: 13");
             return HandshakeState.NOT_MATCHED;
         }
+        if (!chooseDialect(request.getFieldValue(SUB_PROTOCOL))) {
+            refuse(
+                    "400 Bad Request",
+                    "no such sub-protocol; ask for " + DIALECT_2 + ", or for none to speak dialect 1");
+            return HandshakeState.NOT_MATCHED;
+        }
         HandshakeState state = super.acceptHandshakeAsServer(request);
         if (state != HandshakeState.MATCHED) {
             refuse("404 Not Found");
@@ -111,8 +130,28 @@ final class EdgeDraft extends Draft_6455 {
         return state;
     }
 
+    /** False: only protocols are offered that we do not speak. The library puts a semicolon between two header lines. */
+    private boolean chooseDialect(String offered) {
+        if (offered.isBlank()) {
+            return true;
+        }
+        for (String protocol : offered.split("[,;]", -1)) {
+            if (protocol.trim().equals(DIALECT_2)) {
+                dialect2 = true;
+                reader.takeMessages(MAX_FRAME_BYTES);
+                return true;
+            }
+        }
+        return false;
+    }
+
     private void refuse(String statusAndHeaders) {
-        String answer = "HTTP/1.1 " + statusAndHeaders + "\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+        refuse(statusAndHeaders, "");
+    }
+
+    private void refuse(String statusAndHeaders, String reason) {
+        String answer = "HTTP/1.1 " + statusAndHeaders + "\r\nContent-Length: " + reason.length()
+                + "\r\nConnection: close\r\n\r\n" + reason;
         refusal = ByteBuffer.wrap(answer.getBytes(StandardCharsets.US_ASCII));
         events.handshakeRefused();
     }
@@ -122,6 +161,9 @@ final class EdgeDraft extends Draft_6455 {
             ClientHandshake request, ServerHandshakeBuilder response) throws InvalidHandshakeException {
         HandshakeBuilder answer = super.postProcessHandshakeResponseAsServer(request, response);
         answer.put("Server", "tablet-relay");
+        if (dialect2) {
+            answer.put(SUB_PROTOCOL, DIALECT_2);
+        }
         return answer;
     }
 

@@ -21,10 +21,10 @@ public interface EdgeEvents {
     /** A request was answered with an HTTP status other than 101. */
     default void handshakeRefused() {}
 
-    /** A line that says nothing dialect 1 knows, a second BIND, or a binary frame: it changed nothing. */
+    /** A line or binary frame that says nothing the connection's dialect knows at that moment: it changed nothing. */
     default void malformedLine() {}
 
-    /** A well-formed BIND that no pipe could be had for: it changed nothing. */
+    /** A BIND that no pipe could be had for; in dialect 2 any BIND or PUBLISH that came to nothing. */
     default void bindFailed() {}
 
     /** An ACK or ERROR of a connection that holds no pipe, and too early or too late to wait for one. */

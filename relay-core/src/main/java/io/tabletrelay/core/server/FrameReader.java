@@ -1,6 +1,9 @@
 package io.tabletrelay.core.server;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -10,9 +13,9 @@ import org.java_websocket.framing.Framedata;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Cuts what one client sends into frames. Only what a consumer may send gets through: masked, unfragmented, of at most
- * {@code maxPayloadBytes}. After the first violation everything is thrown away. A frame takes memory as its bytes
- * arrive, not as its header promises.
+ * Cuts what one client sends into messages. Only what a client may send gets through: masked, of at most the bytes that were
+ * allowed, fragmented only in dialect 2. After the first violation everything is thrown away. A message takes memory as its
+ * bytes arrive, not as its header promises.
  *
  * <p>Threading: confined to the connection's worker thread.
  */
@@ -21,17 +24,32 @@ final class FrameReader {
     private static final int MASK_BYTES = 4;
     private static final int MAX_CONTROL_BYTES = 125;
     private static final int FIRST_PAYLOAD_BYTES = 256;
+    private static final int CONTINUATION = 0x0;
+    private static final VarHandle LONGS = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.BIG_ENDIAN);
 
-    private final int maxPayloadBytes;
+    private int maxPayloadBytes;
+    private boolean takesFragments;
     private final ByteBuffer header = ByteBuffer.allocate(MAX_HEADER_BYTES);
     private byte @Nullable [] payload;
     private int payloadBytes;
     private int filledBytes;
     private boolean broken;
+    /** What has come of a fragmented message, or null. */
+    private byte @Nullable [] fragments;
+
+    private int fragmentBytes;
+    /** Of the first fragment. */
+    private int messageOpcode;
 
     FrameReader(int maxPayloadBytes) {
         this.maxPayloadBytes = maxPayloadBytes;
         header.limit(2);
+    }
+
+    /** From now on messages may have that many bytes, and be cut into fragments. */
+    void takeMessages(int maxBytes) {
+        maxPayloadBytes = maxBytes;
+        takesFragments = true;
     }
 
     /** Takes all bytes; returns the frames that end in them, and a violation behind them if there is one. */
@@ -63,7 +81,8 @@ final class FrameReader {
             return violation;
         }
         long length = length();
-        if (length < 0 || length > maxPayloadBytes) {
+        int before = isControl() ? 0 : fragmentBytes;
+        if (length < 0 || length > maxPayloadBytes - before) {
             return ClientFrame.violation(CloseFrame.TOOBIG, "frame larger than " + maxPayloadBytes + " bytes");
         }
         if (length < leastLength()) {
@@ -76,7 +95,7 @@ final class FrameReader {
         return payloadBytes == 0 ? finish(start) : null;
     }
 
-    private static @Nullable ClientFrame checkFirstBytes(byte first, byte second) {
+    private @Nullable ClientFrame checkFirstBytes(byte first, byte second) {
         boolean last = (first & 0x80) != 0;
         int opcode = first & 0x0F;
         boolean control = opcode >= 0x8;
@@ -92,8 +111,12 @@ final class FrameReader {
         if (control && (!last || (second & 0x7F) > MAX_CONTROL_BYTES)) {
             return ClientFrame.violation(CloseFrame.PROTOCOL_ERROR, "control frame fragmented or too large");
         }
-        if (!last || opcode == 0x0) {
+        if ((!last || opcode == CONTINUATION) && !takesFragments) {
             return ClientFrame.violation(CloseFrame.POLICY_VALIDATION, "fragments are not taken");
+        }
+        if (!control && (opcode == CONTINUATION) != (fragments != null)) {
+            return ClientFrame.violation(
+                    CloseFrame.PROTOCOL_ERROR, "a fragment of no message, or a message within one");
         }
         return null;
     }
@@ -110,21 +133,68 @@ final class FrameReader {
         return filledBytes == payloadBytes ? finish(target) : null;
     }
 
-    private ClientFrame finish(byte[] whole) {
-        int mask = header.limit() - MASK_BYTES;
-        for (int i = 0; i < whole.length; i++) {
-            whole[i] ^= header.get(mask + i % MASK_BYTES);
+    /** Null if the message goes on. */
+    private @Nullable ClientFrame finish(byte[] whole) {
+        unmask(whole, header.getInt(header.limit() - MASK_BYTES));
+        int opcode = header.get(0) & 0x0F;
+        boolean last = (header.get(0) & 0x80) != 0;
+        boolean control = isControl();
+        payload = null;
+        header.clear().limit(2);
+        if (control || (last && fragments == null)) {
+            return ClientFrame.of(opcode(opcode), whole);
         }
-        Opcode opcode = switch (header.get(0) & 0x0F) {
+        return addFragment(opcode, whole, last);
+    }
+
+    private @Nullable ClientFrame addFragment(int opcode, byte[] fragment, boolean last) {
+        byte[] soFar = fragments;
+        if (soFar == null) {
+            messageOpcode = opcode;
+            soFar = fragment;
+        } else {
+            int total = fragmentBytes + fragment.length;
+            if (total > soFar.length) {
+                soFar = Arrays.copyOf(
+                        soFar, last ? total : Math.min(maxPayloadBytes, Math.max(total, 2 * soFar.length)));
+            }
+            System.arraycopy(fragment, 0, soFar, fragmentBytes, fragment.length);
+        }
+        fragments = soFar;
+        fragmentBytes += fragment.length;
+        if (!last) {
+            return null;
+        }
+        byte[] message = soFar.length == fragmentBytes ? soFar : Arrays.copyOf(soFar, fragmentBytes);
+        fragments = null;
+        fragmentBytes = 0;
+        return ClientFrame.of(opcode(messageOpcode), message);
+    }
+
+    /** Eight bytes at a time. */
+    private static void unmask(byte[] bytes, int mask) {
+        long mask8 = (long) mask << 32 | (mask & 0xFFFF_FFFFL);
+        int i = 0;
+        for (; i + Long.BYTES <= bytes.length; i += Long.BYTES) {
+            LONGS.set(bytes, i, (long) LONGS.get(bytes, i) ^ mask8);
+        }
+        for (; i < bytes.length; i++) {
+            bytes[i] ^= (byte) (mask >>> (24 - 8 * (i % MASK_BYTES)));
+        }
+    }
+
+    private boolean isControl() {
+        return (header.get(0) & 0x08) != 0;
+    }
+
+    private static Opcode opcode(int number) {
+        return switch (number) {
             case 0x1 -> Opcode.TEXT;
             case 0x2 -> Opcode.BINARY;
             case 0x9 -> Opcode.PING;
             case 0xA -> Opcode.PONG;
             default -> Opcode.CLOSING;
         };
-        payload = null;
-        header.clear().limit(2);
-        return ClientFrame.of(opcode, whole);
     }
 
     private int lengthBytes() {

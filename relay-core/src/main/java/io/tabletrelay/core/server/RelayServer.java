@@ -9,8 +9,11 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
@@ -21,10 +24,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The WebSocket port: consumers bind pipes here.
+ * The WebSocket port: consumers bind pipes here, and producers publish to them.
  *
  * <p>Threading: created, started and stopped by one thread; the port and the number of connections may be read by any.
- * Its threads are the library's and one timer; {@link #stop} ends them.
+ * Its threads are the library's, one timer and one for answers; {@link #stop} ends them, the last one ends of itself.
  */
 public final class RelayServer {
     private static final Logger LOG = LoggerFactory.getLogger(RelayServer.class);
@@ -42,12 +45,39 @@ public final class RelayServer {
 
     /**
      * @param pipes gives the pipe of a name, made on first use; throws RelayException if there can be none
+     * @param intake takes what producers send
      * @param nanoTime {@code System.nanoTime()}, or a test's clock
      */
-    public RelayServer(ServerConfig config, Function<PipeName, Pipe> pipes, EdgeEvents events, LongSupplier nanoTime) {
+    public RelayServer(
+            ServerConfig config,
+            Function<PipeName, Pipe> pipes,
+            EventIntake intake,
+            EdgeEvents events,
+            LongSupplier nanoTime) {
         this.config = config;
         this.surroundings = new Connection.Surroundings(
-                config, pipes, events, nanoTime, new ClientLog(nanoTime), new SlowConsumers());
+                config,
+                pipes,
+                events,
+                nanoTime,
+                new ClientLog(nanoTime),
+                new SlowConsumers(),
+                intake,
+                new Producers(),
+                answers());
+    }
+
+    /** One thread that tells producers what became of their events; it ends when there was nothing to tell for a second. */
+    private static Executor answers() {
+        ThreadPoolExecutor executor =
+                new ThreadPoolExecutor(1, 1, 1, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> {
+                    Thread thread = Executors.defaultThreadFactory().newThread(task);
+                    thread.setName("ws-answers");
+                    thread.setDaemon(true);
+                    return thread;
+                });
+        executor.allowCoreThreadTimeOut(true);
+        return executor;
     }
 
     /** Listens when this returns; throws RelayException with {@link ErrorCode#CANNOT_START} if it cannot. */

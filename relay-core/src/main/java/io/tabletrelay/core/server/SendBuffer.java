@@ -1,5 +1,6 @@
 package io.tabletrelay.core.server;
 
+import io.tabletrelay.core.protocol.BatchFrame;
 import io.tabletrelay.core.protocol.FrameCodec;
 import java.nio.ByteBuffer;
 import java.util.Queue;
@@ -8,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What one connection still has to write, in the order it was given. Events of one turn are gathered into buffers of at
- * most 64 KiB; an event larger than that gets one of its own. The library's queue behind it knows no limit, so the
+ * most 64 KiB; an event larger than that gets one of its own. In dialect 2 they are gathered into frames. The library's queue behind it knows no limit, so the
  * limit is counted here.
  *
  * <p>Threading: thread-safe by its own lock; {@link #written} is called by one thread at a time.
@@ -17,12 +18,19 @@ final class SendBuffer {
     private static final int FIRST_GATHER_BYTES = 1024;
     private static final int MAX_GATHER_BYTES = 64 * 1024;
 
+    private static final int MAX_UNREAD_ANSWER_BYTES = 1 << 20;
+    private static final int ANSWER_OVERHEAD_BYTES = 64;
+
     private final Queue<ByteBuffer> queue;
     private final Runnable writeDemand;
     private final int maxUnsentBytes;
+    private final BatchFrame batch = new BatchFrame();
     private @Nullable ByteBuffer gathering;
     private int gatherBytes = FIRST_GATHER_BYTES;
     private boolean ended;
+    /** Answers given since there was last room. */
+    private long unreadAnswerBytes;
+
     private volatile long givenBytes;
     private final AtomicLong writtenBytes = new AtomicLong();
     private volatile boolean overLimit;
@@ -67,6 +75,26 @@ final class SendBuffer {
         return givenBytes;
     }
 
+    /**
+     * Copies the event into a frame with others, of which there are at most so many; it leaves as {@link #event} says.
+     *
+     * @param headers what {@link BatchFrame#headers} made of them
+     * @return bytes given up to its end
+     */
+    synchronized long record(
+            long id, long appendedAtMillis, int delivery, byte[] headers, ByteBuffer payload, int mostRecords) {
+        if (ended) {
+            return givenBytes;
+        }
+        if (!batch.takes(headers, payload.remaining(), mostRecords)) {
+            leave();
+        }
+        int before = batch.frameBytes();
+        batch.put(id, appendedAtMillis, delivery, headers, payload);
+        givenBytes += batch.frameBytes() - before;
+        return givenBytes;
+    }
+
     /** What was gathered leaves now. */
     synchronized void flush() {
         gatherBytes = FIRST_GATHER_BYTES;
@@ -84,6 +112,17 @@ final class SendBuffer {
         return true;
     }
 
+    /** As {@link #control}, for what a client makes us say; false: it takes too little of it, and this was dropped. */
+    synchronized boolean answer(ByteBuffer frame) {
+        unreadAnswerBytes =
+                unsentBytes() < maxUnsentBytes ? 0 : unreadAnswerBytes + frame.remaining() + ANSWER_OVERHEAD_BYTES;
+        if (unreadAnswerBytes > MAX_UNREAD_ANSWER_BYTES) {
+            return false;
+        }
+        control(frame);
+        return true;
+    }
+
     /** The last frame leaves; what is given later is dropped. False if there was a last one already. */
     synchronized boolean end(ByteBuffer closeFrame) {
         boolean first = control(closeFrame);
@@ -95,6 +134,9 @@ final class SendBuffer {
     synchronized void drop() {
         ended = true;
         gathering = null;
+        if (!batch.isEmpty()) {
+            batch.take();
+        }
     }
 
     private void leave() {
@@ -102,6 +144,9 @@ final class SendBuffer {
         if (full != null) {
             gathering = null;
             enqueue(full.flip());
+        }
+        if (!batch.isEmpty()) {
+            enqueue(batch.take());
         }
     }
 

@@ -16,6 +16,7 @@ import io.tabletrelay.core.pipe.AppendListener;
 import io.tabletrelay.core.pipe.ConsumerLink;
 import io.tabletrelay.core.pipe.Pipe;
 import io.tabletrelay.core.pipe.PipeStatus;
+import io.tabletrelay.core.pipe.StateChange;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -161,6 +162,21 @@ public final class FakePipe implements Pipe {
                         4096,
                         false,
                         settings.values()));
+    }
+
+    @Override
+    public CompletionStage<Long> finish() {
+        throw new UnsupportedOperationException("it never changes");
+    }
+
+    @Override
+    public CompletionStage<PipeStatus> change(StateChange change, @Nullable Long ifVersion) {
+        throw new UnsupportedOperationException("it never changes");
+    }
+
+    @Override
+    public CompletionStage<PipeStatus> reopen() {
+        throw new UnsupportedOperationException("it never changes");
     }
 
     @Override

@@ -40,7 +40,10 @@ class EdgeChannelTest {
                         EdgeEvents.NONE,
                         System::nanoTime,
                         new ClientLog(System::nanoTime),
-                        new SlowConsumers()),
+                        new SlowConsumers(),
+                        EventIntake.NONE,
+                        new Producers(),
+                        Runnable::run),
                 () -> false,
                 () -> false);
         owner = new EdgeSocket(unused, draft);

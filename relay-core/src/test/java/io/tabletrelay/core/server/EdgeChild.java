@@ -76,7 +76,8 @@ final class EdgeChild implements AutoCloseable {
 
     /** The child's side. */
     public static void main(String[] arguments) throws IOException {
-        RelayServer server = new RelayServer(many(), StubPipe::new, EdgeEvents.NONE, System::nanoTime);
+        RelayServer server =
+                new RelayServer(many(), StubPipe::new, new StubIntake(), EdgeEvents.NONE, System::nanoTime);
         server.start();
         System.out.println("port " + server.port());
         List<SocketChannel> taken = new ArrayList<>();

@@ -35,6 +35,7 @@ final class EdgeRig implements AutoCloseable {
             Duration.ofSeconds(60));
 
     final Counts counts = new Counts();
+    final StubIntake intake = new StubIntake();
     final RelayServer server;
     /** Lines at INFO and above. */
     final List<String> logged = new CopyOnWriteArrayList<>();
@@ -54,7 +55,7 @@ final class EdgeRig implements AutoCloseable {
         capture.start();
         rootLogger.addAppender(capture);
         serverLogger.setLevel(Level.INFO);
-        server = new RelayServer(config, this::find, counts, System::nanoTime);
+        server = new RelayServer(config, this::find, intake, counts, System::nanoTime);
         server.start();
     }
 

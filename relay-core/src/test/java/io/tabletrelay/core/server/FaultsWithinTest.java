@@ -63,7 +63,7 @@ class FaultsWithinTest {
     }
 
     private RelayServer server(EdgeEvents events, LongSupplier nanoTime) {
-        RelayServer server = new RelayServer(CONFIG, StubPipe::new, events, nanoTime);
+        RelayServer server = new RelayServer(CONFIG, StubPipe::new, new StubIntake(), events, nanoTime);
         server.start();
         return server;
     }

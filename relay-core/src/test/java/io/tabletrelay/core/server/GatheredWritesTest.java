@@ -17,7 +17,8 @@ class GatheredWritesTest {
 
     private final AtomicInteger writes = new AtomicInteger();
     private final StubPipe pipe = new StubPipe(new PipeName("p"));
-    private final RelayServer server = new RelayServer(EdgeRig.PATIENT, name -> pipe, EdgeEvents.NONE, this::nanoTime);
+    private final RelayServer server =
+            new RelayServer(EdgeRig.PATIENT, name -> pipe, new StubIntake(), EdgeEvents.NONE, this::nanoTime);
 
     GatheredWritesTest() {
         server.start();

@@ -62,7 +62,7 @@ class HeartbeatTest {
                 }
             }
         };
-        RelayServer server = new RelayServer(LIVELY, StubPipe::new, throwingOnce, System::nanoTime);
+        RelayServer server = new RelayServer(LIVELY, StubPipe::new, new StubIntake(), throwingOnce, System::nanoTime);
         server.start();
         try (RawClient one = RawClient.bound(server.port(), "one");
                 RawClient other = RawClient.bound(server.port(), "other")) {

@@ -101,6 +101,23 @@ final class RawClient implements AutoCloseable {
         return client;
     }
 
+    static RawClient openDialect2(int port) throws IOException {
+        return dialect2(tcp(port));
+    }
+
+    static RawClient openWithSmallBufferAndDialect2(int port) throws IOException {
+        return dialect2(new RawClient(port, 4096));
+    }
+
+    private static RawClient dialect2(RawClient client) throws IOException {
+        client.bytes(request("Sec-WebSocket-Protocol: tablet-relay.v2"));
+        String answer = client.httpAnswer();
+        if (!answer.startsWith("HTTP/1.1 101 ") || !answer.contains("Sec-WebSocket-Protocol: tablet-relay.v2\r\n")) {
+            throw new IOException("dialect 2 refused: " + answer);
+        }
+        return client;
+    }
+
     static RawClient openWithSmallBuffer(int port) throws IOException {
         RawClient client = new RawClient(port, 4096);
         client.handshake();
@@ -116,6 +133,10 @@ final class RawClient implements AutoCloseable {
 
     static byte[] request() {
         return REQUEST.getBytes(StandardCharsets.US_ASCII);
+    }
+
+    static byte[] request(String header) {
+        return REQUEST.replaceFirst("\r\n\r\n", "\r\n" + header + "\r\n\r\n").getBytes(StandardCharsets.US_ASCII);
     }
 
     private void handshake() throws IOException {
@@ -240,6 +261,10 @@ final class RawClient implements AutoCloseable {
 
     boolean atEnd() throws IOException {
         return next() == null;
+    }
+
+    void endOutput() throws IOException {
+        socket.shutdownOutput();
     }
 
     void readToTheEnd() throws IOException {

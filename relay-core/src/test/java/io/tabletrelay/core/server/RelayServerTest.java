@@ -39,7 +39,7 @@ class RelayServerTest {
                 Duration.ofSeconds(60),
                 1 << 20,
                 Duration.ofSeconds(60));
-        return new RelayServer(config, StubPipe::new, EdgeEvents.NONE, System::nanoTime);
+        return new RelayServer(config, StubPipe::new, new StubIntake(), EdgeEvents.NONE, System::nanoTime);
     }
 
     @Test
@@ -172,7 +172,7 @@ class RelayServerTest {
         AtomicBoolean slow = new AtomicBoolean();
         CountDownLatch handshaking = new CountDownLatch(1);
         CountDownLatch goOn = new CountDownLatch(1);
-        RelayServer server = new RelayServer(EdgeRig.PATIENT, StubPipe::new, EdgeEvents.NONE, () -> {
+        RelayServer server = new RelayServer(EdgeRig.PATIENT, StubPipe::new, new StubIntake(), EdgeEvents.NONE, () -> {
             if (slow.get()
                     && StackWalker.getInstance()
                             .walk(frames -> frames.anyMatch(
@@ -341,7 +341,8 @@ class RelayServerTest {
                 Duration.ofSeconds(3),
                 1,
                 Duration.ofSeconds(1));
-        RelayServer server = new RelayServer(config, StubPipe::new, EdgeEvents.NONE, System::nanoTime);
+        RelayServer server =
+                new RelayServer(config, StubPipe::new, new StubIntake(), EdgeEvents.NONE, System::nanoTime);
 
         assertThatThrownBy(server::start).hasMessageContaining("no.such.host.invalid:0");
         assertThat(List.of(server.connections())).containsExactly(0);

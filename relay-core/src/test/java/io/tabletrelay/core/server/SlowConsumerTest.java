@@ -123,7 +123,7 @@ class SlowConsumerTest {
     void aConsumerThatTakesItsLastBytesAsItIsGivenUpIsToldSoToo() throws Exception {
         Hesitating hesitating = new Hesitating();
         StubPipe pipe = new StubPipe(new PipeName("p"));
-        RelayServer server = new RelayServer(IMPATIENT, name -> pipe, hesitating, System::nanoTime);
+        RelayServer server = new RelayServer(IMPATIENT, name -> pipe, new StubIntake(), hesitating, System::nanoTime);
         server.start();
         try (RawClient client = RawClient.openWithSmallBuffer(server.port())) {
             client.line("BIND:p");

@@ -1,5 +1,6 @@
 package io.tabletrelay.core.server;
 
+import io.tabletrelay.api.Durability;
 import io.tabletrelay.api.Payload;
 import io.tabletrelay.api.PipeName;
 import io.tabletrelay.api.ProducerSequence;
@@ -12,7 +13,10 @@ import io.tabletrelay.core.pipe.AppendListener;
 import io.tabletrelay.core.pipe.ConsumerLink;
 import io.tabletrelay.core.pipe.Pipe;
 import io.tabletrelay.core.pipe.PipeStatus;
+import io.tabletrelay.core.pipe.StateChange;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -26,6 +30,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class StubPipe implements Pipe {
     final List<Link> links = new CopyOnWriteArrayList<>();
+    final AtomicInteger finishes = new AtomicInteger();
+    volatile long lastSequence;
+    volatile String state = "OPEN";
     private final PipeName name;
     private volatile Consumer<DeliverySink> onBind = sink -> sink.bound(null);
 
@@ -53,7 +60,7 @@ final class StubPipe implements Pipe {
 
     @Override
     public ConsumerLink bind(DeliverySink sink, BindOptions options) {
-        Link link = new Link(sink);
+        Link link = new Link(sink, options);
         links.add(link);
         onBind.accept(sink);
         return link;
@@ -70,6 +77,41 @@ final class StubPipe implements Pipe {
 
     @Override
     public CompletionStage<PipeStatus> status() {
+        return CompletableFuture.completedStage(new PipeStatus(
+                name.value(),
+                77,
+                state,
+                state.equals("FAILED") ? "its disk is gone" : "",
+                Durability.PROCESS,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                false,
+                Map.of()));
+    }
+
+    @Override
+    public CompletionStage<Long> finish() {
+        finishes.incrementAndGet();
+        return CompletableFuture.completedStage(9L);
+    }
+
+    @Override
+    public CompletionStage<PipeStatus> change(StateChange change, @Nullable Long ifVersion) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public CompletionStage<PipeStatus> reopen() {
         throw new UnsupportedOperationException();
     }
 
@@ -80,7 +122,7 @@ final class StubPipe implements Pipe {
 
     @Override
     public CompletionStage<Long> lastSequence(String producer) {
-        throw new UnsupportedOperationException();
+        return CompletableFuture.completedStage(lastSequence);
     }
 
     @Override
@@ -100,13 +142,20 @@ final class StubPipe implements Pipe {
         volatile boolean keepsAcks = true;
         volatile Consumer<Long> onAck = id -> {};
 
-        Link(DeliverySink sink) {
+        final BindOptions options;
+        /** All that was said but acks of single ids. */
+        final List<String> said = new CopyOnWriteArrayList<>();
+
+        Link(DeliverySink sink, BindOptions options) {
             this.sink = sink;
+            this.options = options;
         }
 
         @Override
         public void ack(long firstId, long lastId) {
-            if (keepsAcks) {
+            if (lastId != firstId) {
+                said.add("ack " + firstId + "-" + lastId);
+            } else if (keepsAcks) {
                 acks.add(firstId);
             }
             onAck.accept(firstId);
@@ -114,32 +163,34 @@ final class StubPipe implements Pipe {
 
         @Override
         public void ackUpTo(long id) {
-            throw new UnsupportedOperationException();
+            said.add("ackUpTo " + id);
         }
 
         @Override
         public void nack(long id, long delayMillis, String reason) {
             nacks.add(id);
+            said.add("nack " + id + " " + delayMillis + " " + reason);
         }
 
         @Override
         public void term(long id, String reason) {
-            throw new UnsupportedOperationException();
+            said.add("term " + id + " " + reason);
         }
 
         @Override
         public void hold(long id) {
-            throw new UnsupportedOperationException();
+            said.add("hold " + id);
         }
 
         @Override
         public void window(int events) {
-            throw new UnsupportedOperationException();
+            said.add("window " + events);
         }
 
         @Override
         public void unbind() {
-            throw new UnsupportedOperationException();
+            said.add("unbind");
+            sink.unbound();
         }
 
         @Override

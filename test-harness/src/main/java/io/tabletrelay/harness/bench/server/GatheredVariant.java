@@ -1,6 +1,7 @@
 package io.tabletrelay.harness.bench.server;
 
 import io.tabletrelay.core.server.EdgeEvents;
+import io.tabletrelay.core.server.EventIntake;
 import io.tabletrelay.core.server.RelayServer;
 import java.time.Duration;
 
@@ -18,7 +19,11 @@ final class GatheredVariant implements ServedVariant {
         this.load = load;
         this.pusher = new Pusher(load.windowEvents(), load.eventBytes());
         this.server = new RelayServer(
-                RelayVariant.anyPort(), name -> new MemoryPipe(name, pusher), EdgeEvents.NONE, System::nanoTime);
+                RelayVariant.anyPort(),
+                name -> new MemoryPipe(name, pusher),
+                EventIntake.NONE,
+                EdgeEvents.NONE,
+                System::nanoTime);
         server.start();
     }
 

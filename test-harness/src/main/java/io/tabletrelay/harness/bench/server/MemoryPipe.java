@@ -12,6 +12,7 @@ import io.tabletrelay.core.pipe.AppendListener;
 import io.tabletrelay.core.pipe.ConsumerLink;
 import io.tabletrelay.core.pipe.Pipe;
 import io.tabletrelay.core.pipe.PipeStatus;
+import io.tabletrelay.core.pipe.StateChange;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Map;
@@ -54,6 +55,21 @@ final class MemoryPipe implements Pipe {
 
     @Override
     public CompletionStage<PipeStatus> status() {
+        throw new UnsupportedOperationException("nothing is stored here");
+    }
+
+    @Override
+    public CompletionStage<Long> finish() {
+        throw new UnsupportedOperationException("nothing is stored here");
+    }
+
+    @Override
+    public CompletionStage<PipeStatus> change(StateChange change, @Nullable Long ifVersion) {
+        throw new UnsupportedOperationException("nothing is stored here");
+    }
+
+    @Override
+    public CompletionStage<PipeStatus> reopen() {
         throw new UnsupportedOperationException("nothing is stored here");
     }
 

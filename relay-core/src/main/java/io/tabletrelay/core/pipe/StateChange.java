@@ -1,0 +1,22 @@
+package io.tabletrelay.core.pipe;
+
+import java.util.Locale;
+
+/** What an operator can do to a pipe's life cycle. */
+public enum StateChange {
+    /** Nothing is sent any more, until it is resumed; acks count and appends are taken. */
+    PAUSE,
+    /** No longer paused. */
+    RESUME,
+    /** No append is taken any more; what is there is delivered until all of it is settled, then the pipe is closed. */
+    DRAIN,
+    /** A draining pipe is closed though not all is settled: what is left stays, and is not sent. */
+    CLOSE,
+    /** A closed pipe takes appends again, and delivers. */
+    OPEN;
+
+    /** As it is written in addresses and commands. */
+    public String word() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+}
