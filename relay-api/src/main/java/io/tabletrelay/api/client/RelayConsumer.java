@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * Consumes a pipe: hands events to a handler, answers them, and stays connected.
  *
  * <pre>{@code
- * try (RelayConsumer consumer = RelayConsumer.builder(URI.create("ws://localhost:6668"), new PipeName("orders"))
+ * try (RelayConsumer consumer = RelayConsumer.builder(URI.create("ws://localhost:7070"), new PipeName("orders"))
  *         .onEvent(event -> store(event.id(), event.bytes()))
  *         .start()) {
  *     consumer.completion().join();
