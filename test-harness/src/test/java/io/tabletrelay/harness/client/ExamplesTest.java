@@ -63,12 +63,14 @@ class ExamplesTest {
     }
 
     private static String consumer(Language language, LiveRelay relay) {
-        return language == Language.PYTHON
-                ? "from consumer import consume\nconsume('%s', '%s', lambda id, payload: print(payload.decode()))\n"
-                        .formatted(relay.address(), PIPE)
-                : ("const { consume } = await import('./consumer.mjs');\n"
-                                + "await consume('%s', '%s', (event) => console.log(new TextDecoder().decode(event.bytes)));\n")
-                        .formatted(relay.address(), PIPE);
+        String script = language == Language.PYTHON ? """
+                from consumer import consume
+                consume("%s", "%s", lambda id, payload: print(payload.decode()))
+                """ : """
+                const { consume } = await import("./consumer.mjs");
+                await consume("%s", "%s", (event) => console.log(new TextDecoder().decode(event.bytes)));
+                """;
+        return script.formatted(relay.address(), PIPE);
     }
 
     private static void publish(RelayProducer producer, int from, int to) throws InterruptedException {
@@ -112,16 +114,27 @@ class ExamplesTest {
     }
 
     private static String producer(Language language, LiveRelay relay) {
-        return language == Language.PYTHON
-                ? ("from producer import produce\nimport time\ndef events():\n    for n in range(1, 2001):\n"
-                                + "        time.sleep(0.001)\n        yield str(n).encode()\n"
-                                + "produce('%s', '%s', 'p', events())\nprint('done')\n")
-                        .formatted(relay.address(), PIPE)
-                : ("const { produce } = await import('./producer.mjs');\nconst producer = produce('%s', '%s', 'p');\n"
-                                + "const stored = [];\nfor (let n = 1; n <= 2000; n++) {\n"
-                                + "  stored.push(producer.publish(new TextEncoder().encode(String(n))));\n"
-                                + "  if (n %% 10 === 0) await new Promise((resolve) => setTimeout(resolve, 5));\n}\n"
-                                + "await Promise.all(stored);\nconsole.log('done');\nproducer.close();\n")
-                        .formatted(relay.address(), PIPE);
+        String script = language == Language.PYTHON ? """
+                import time
+                from producer import produce
+                def events():
+                    for n in range(1, 2001):
+                        time.sleep(0.001)
+                        yield str(n).encode()
+                produce("%s", "%s", "p", events())
+                print("done")
+                """ : """
+                const { produce } = await import("./producer.mjs");
+                const producer = produce("%s", "%s", "p");
+                const stored = [];
+                for (let n = 1; n <= 2000; n++) {
+                  stored.push(producer.publish(new TextEncoder().encode(String(n))));
+                  if (n %% 10 === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+                }
+                await Promise.all(stored);
+                console.log("done");
+                producer.close();
+                """;
+        return script.formatted(relay.address(), PIPE);
     }
 }

@@ -85,7 +85,10 @@ class JavaClientTest {
                 assertThat(second.wsPort()).isEqualTo(first.wsPort());
                 assertThat(meanwhile.get(99).get().sequence()).isEqualTo(2_100);
                 await().atMost(60, SECONDS).until(() -> handled.containsValue(5_000L));
-                assertThat(List.copyOf(handled.values())).hasSize(5_000).isSorted().doesNotHaveDuplicates();
+                assertThat(List.copyOf(handled.values()))
+                        .hasSize(5_000)
+                        .isSorted()
+                        .doesNotHaveDuplicates();
                 assertThat(consumer.completion()).isNotDone();
             }
         }

@@ -15,9 +15,11 @@ import java.time.Duration;
  */
 final class LiveRelay implements AutoCloseable {
     private final Relay relay;
+    private final int wsPort;
 
     private LiveRelay(Relay relay) {
         this.relay = relay;
+        wsPort = relay.wsPort();
     }
 
     /** Starts one; at port 0 it takes any. */
@@ -42,11 +44,11 @@ final class LiveRelay implements AutoCloseable {
     }
 
     int wsPort() {
-        return relay.wsPort();
+        return wsPort;
     }
 
     URI address() {
-        return URI.create("ws://127.0.0.1:" + relay.wsPort() + "/");
+        return URI.create("ws://127.0.0.1:" + wsPort + "/");
     }
 
     @Override
