@@ -38,8 +38,11 @@ export function consume(url, pipe, handle, options = {}) {
         else if (data === "END") { socket.onclose = null; socket.close(1000); resolve(); }
         else console.error(data);
       };
-      socket.onerror = () => {}; // a close follows
+      let over = false;
+      socket.onerror = () => setTimeout(() => socket.onclose?.({ code: 1006 }), 100); // if no close follows, as in Node 20
       socket.onclose = ({ code, reason }) => {
+        if (over) return;
+        over = true;
         if (FOR_GOOD.includes(code)) reject(new Error(`${code} ${reason}`));
         else work.then(() => setTimeout(connect, Math.random() * Math.min(10_000, 100 * 2 ** failures++)));
       };

@@ -41,8 +41,12 @@ export function produce(url, pipe, producer, type = "json") {
       (lines[data.slice(0, colon)] ?? console.error)(data.slice(colon + 1));
       pump();
     };
-    socket.onerror = () => {}; // a close follows
+    const mine = socket;
+    let over = false;
+    socket.onerror = () => setTimeout(() => mine.onclose({ code: 1006 }), 100); // if no close follows, as in Node 20
     socket.onclose = ({ code, reason }) => {
+      if (over) return;
+      over = true;
       ready = false;
       if (closed || FOR_GOOD.includes(code)) for (const e of [...sent, ...waiting]) e.reject(new Error(`${code} ${reason}`));
       else setTimeout(connect, Math.random() * Math.min(10_000, 100 * 2 ** failures++));
