@@ -90,6 +90,7 @@ public final class Relay implements AutoCloseable {
                             pipes::glances,
                             pipes::find,
                             pipes::create,
+                            pipes::delete,
                             metrics,
                             this::notReadyReasons));
             http.start();

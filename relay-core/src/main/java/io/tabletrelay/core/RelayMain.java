@@ -60,6 +60,7 @@ import picocli.CommandLine.TypeConversionException;
             ImportCommand.class,
             ConsumeCommand.class,
             PipeCommand.class,
+            SubscriptionCommand.class,
             CheckDataCommand.class
         })
 public final class RelayMain implements Runnable {

@@ -66,6 +66,7 @@ class CheckDataCommandTest {
         Files.createDirectories(data.path().resolve("deleted/old/events"));
         for (String file : List.of(
                 "pipes/plant/pipe.json",
+                "pipes/plant/pipe.born",
                 "pipes/plant/subscriptions/default.settled",
                 "pipes/plant/subscriptions/default.attempts",
                 "tombstones/gone.json")) {
@@ -98,6 +99,29 @@ class CheckDataCommandTest {
 
         assertThat(run.out()).contains("damage: file=relay.lock; it names no process");
         assertThat(run.exitCode()).isEqualTo(6);
+    }
+
+    /** Nothing would keep a relay out that is started meanwhile, and nothing shows one whose lock was deleted. */
+    @Test
+    void aDirectoryWithoutALockIsRefusedAndLeftAsItIs() throws IOException {
+        Path lock = data.path().resolve("relay.lock");
+        Files.delete(lock);
+
+        CommandRun run = check();
+
+        assertThat(run.err()).contains("relay.lock is missing; once no relay uses it, create an empty one");
+        assertThat(run.exitCode()).isNotZero();
+        assertThat(lock).doesNotExist();
+        Files.createFile(lock);
+        assertThat(check().exitCode()).isZero();
+    }
+
+    @Test
+    void aLostRecordOfABirthIsNamed() throws IOException {
+        Path born = data.path().resolve("pipes/plant/pipe.born");
+        Files.move(born, born.resolveSibling("elsewhere"));
+
+        assertThat(check().out()).contains("damage: file=pipes/plant/pipe.born; it is missing");
     }
 
     @Test

@@ -34,6 +34,7 @@ final class FakeHttpRelay implements AutoCloseable {
         server.createContext("/v1/pipes/plant", this::create);
         server.createContext("/v1/pipes/plant/events", this::publish);
         server.createContext("/v1/pipes/plant/producers/", this::producer);
+        server.createContext("/v1/pipes/plant/subscriptions", this::subscriptions);
         server.start();
     }
 
@@ -132,6 +133,20 @@ final class FakeHttpRelay implements AutoCloseable {
 
     private synchronized void producer(HttpExchange exchange) throws IOException {
         answer(exchange, 200, "{\"producer\":\"p\",\"lastSequence\":%d}".formatted(bodies.size()));
+    }
+
+    /** Says what was asked for. */
+    private synchronized void subscriptions(HttpExchange exchange) throws IOException {
+        String asked =
+                exchange.getRequestMethod() + " " + exchange.getRequestURI().getRawPath() + " "
+                        + new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8);
+        bodies.add(asked);
+        if (asked.contains("busy")) {
+            answer(exchange, 412, "{\"code\":\"WRONG_STATE\",\"detail\":\"subscription has a consumer\"}");
+            return;
+        }
+        String one = "{\"name\":\"a/b\",\"start\":3,\"floor\":2,\"backlog\":9}";
+        answer(exchange, 200, asked.startsWith("GET") ? "{\"subscriptions\":[" + one + "]}" : one);
     }
 
     private static void answer(HttpExchange exchange, int status, String json) throws IOException {

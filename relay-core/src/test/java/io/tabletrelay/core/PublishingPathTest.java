@@ -31,6 +31,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -64,6 +65,7 @@ class PublishingPathTest {
                         pipes::glances,
                         pipes::find,
                         pipes::create,
+                        (name, ifVersion) -> CompletableFuture.failedFuture(new UnsupportedOperationException()),
                         metrics,
                         List::of));
         edge.start();

@@ -7,6 +7,7 @@ import ch.qos.logback.classic.Logger;
 import io.tabletrelay.api.PipeName;
 import io.tabletrelay.api.ProducerSequence;
 import io.tabletrelay.core.store.folder.DataDirectory;
+import io.tabletrelay.core.store.folder.SubscriptionFiles;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.charset.StandardCharsets;
@@ -143,6 +144,37 @@ class RepairDataTest {
             assertThat(store.log().lastSequence("producer")).isEqualTo(201);
             assertThat(store.attempts().attempt(2)).isNotNull();
         });
+    }
+
+    @Test
+    void eachSubscriptionIsCheckedAndRepairedByItself() throws IOException {
+        data.open("plant", store -> {
+            for (String name : List.of("a", "b", "c")) {
+                SubscriptionFiles made = store.subscriptions().create(name, 5, 0, 0);
+                made.settled().raiseDeliveredUpTo(40);
+                made.settled().settle(5);
+                made.attempts().record(7, 2, 5_000, "negative ack");
+            }
+        });
+        TestData.flip(data.files("plant", "a.json").get(0), "start");
+        TestData.flip(data.files("plant", "b.attempts").get(0), "negative ack");
+        Path ring = data.files("plant", "c.settled").get(0);
+        Files.write(ring, new byte[4096]);
+
+        CommandRun run = repair();
+
+        assertThat(run.exitCode()).as(run.out() + run.err()).isZero();
+        assertThat(run.out())
+                .contains("a.json: made from what its ring says; start=5")
+                .contains("b.attempts: written anew")
+                .contains("c.settled: begun anew");
+        copy.open(
+                "plant",
+                store -> assertThat(store.subscriptions().existing())
+                        .extracting(each -> each.name() + " " + each.settled().floor() + " "
+                                + each.attempts().size())
+                        .containsExactlyInAnyOrder("default 0 2", "a 5 1", "b 5 0", "c 4 1"));
+        assertThat(CommandRun.of("check-data", copy.path().toString()).out()).contains("; sound");
     }
 
     @Test

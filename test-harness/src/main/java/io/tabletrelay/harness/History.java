@@ -97,7 +97,9 @@ public final class History {
     /** It is known that the relay has read the ack of this event: it must not come again. */
     public synchronized void ackRead(long id) {
         ackedIds.add(id);
-        ackReadIds.add(id);
+        if (!powerIsGoing) {
+            ackReadIds.add(id);
+        }
     }
 
     /** The relay said that every id up to this one is settled whatever happens: none of them may come again. */

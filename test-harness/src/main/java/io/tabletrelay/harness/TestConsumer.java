@@ -3,8 +3,10 @@ package io.tabletrelay.harness;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntSupplier;
 
@@ -13,7 +15,8 @@ import java.util.function.IntSupplier;
  * a few, acks on the new connection what it got on the old one, and records when it is certain that an ack was read.
  *
  * <p>That is certain when more events came on a connection than its window permits without the ack, and, for acks sent
- * before a BIND, when the first event came.
+ * before a BIND, when the first event came. A pipe that is opened anew meanwhile sends a whole window whatever is on its
+ * way: events show that which come again though they were not refused.
  *
  * <p>Threading: thread-safe; consumes on a thread of its own from the constructor until {@link #close}.
  */
@@ -107,6 +110,11 @@ public final class TestConsumer implements AutoCloseable {
         private final RawClient client;
         private final List<Long> early;
         private final List<Long> ackedByLine = new ArrayList<>();
+        /** Came here, were not refused, and it is not known that their acks were read. */
+        private final Set<Long> unread = new HashSet<>();
+        /** So many say nothing of lines that were read. */
+        private int framesBeforeReopening;
+
         private int frames;
         private int linesRead;
 
@@ -130,11 +138,17 @@ public final class TestConsumer implements AutoCloseable {
 
         private void delivered(RawClient.Frame frame) throws IOException {
             frames++;
+            if (!unread.add(frame.eventId())) {
+                framesBeforeReopening = frames - 1 - linesRead;
+            }
             // the relay had at most a window of frames without a line when it sent this one
-            for (; linesRead < Math.min(frames - behaviour.windowEvents(), ackedByLine.size()); linesRead++) {
+            for (;
+                    linesRead < Math.min(frames - framesBeforeReopening - behaviour.windowEvents(), ackedByLine.size());
+                    linesRead++) {
                 long id = ackedByLine.get(linesRead);
                 if (id > 0) {
                     history.ackRead(id);
+                    unread.remove(id);
                 }
             }
             if (frames == 1) {
@@ -151,7 +165,9 @@ public final class TestConsumer implements AutoCloseable {
                 boolean refuse = random.nextInt(100) < behaviour.refusePercent();
                 client.sendText((refuse ? "ERROR:" : "ACK:") + id);
                 ackedByLine.add(refuse ? 0 : id);
-                if (!refuse) {
+                if (refuse) {
+                    unread.remove(id);
+                } else {
                     history.acked(id);
                 }
             }

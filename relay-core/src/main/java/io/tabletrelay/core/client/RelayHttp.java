@@ -109,13 +109,72 @@ public final class RelayHttp {
         return get("/v1/pipes/" + encode(pipe));
     }
 
+    /** Up to a page of pipes by name, from behind this one on, as JSON; {@code next} says how to go on if there are more. */
+    public JsonNode pipes(String after) throws IOException, InterruptedException {
+        return get("/v1/pipes?limit=1000&after=" + encode(after));
+    }
+
+    /**
+     * Changes the pipe's state; returns its status as JSON.
+     *
+     * @param verb pause, resume, drain, close, open or reopen
+     * @param ifVersion the version that the state must have; null: any
+     */
+    public JsonNode changePipe(String pipe, String verb, @Nullable Long ifVersion)
+            throws IOException, InterruptedException {
+        return send(request("/v1/pipes/" + encode(pipe) + "/" + verb, ifVersion)
+                .POST(BodyPublishers.noBody())
+                .build());
+    }
+
+    /** Deletes the pipe; {@code ifVersion}: as for {@link #changePipe}. */
+    public void deletePipe(String pipe, @Nullable Long ifVersion) throws IOException, InterruptedException {
+        send(request("/v1/pipes/" + encode(pipe), ifVersion).DELETE().build());
+    }
+
     /** Where one event is, as JSON. */
     public JsonNode event(String pipe, long id) throws IOException, InterruptedException {
         return get("/v1/pipes/" + encode(pipe) + "/events/" + id);
     }
 
+    /** The pipe's subscriptions as JSON. */
+    public JsonNode subscriptions(String pipe) throws IOException, InterruptedException {
+        return get("/v1/pipes/" + encode(pipe) + "/subscriptions");
+    }
+
+    /** Makes a subscription, unless it is there. Returns its status as JSON. */
+    public JsonNode createSubscription(String pipe, String name, String start)
+            throws IOException, InterruptedException {
+        return send(request(subscription(pipe, name)).PUT(startBody(start)).build());
+    }
+
+    /** Begins a subscription anew. Returns its status as JSON. */
+    public JsonNode resetSubscription(String pipe, String name, String start) throws IOException, InterruptedException {
+        return send(request(subscription(pipe, name) + "/reset")
+                .POST(startBody(start))
+                .build());
+    }
+
+    /** Deletes a subscription. */
+    public JsonNode deleteSubscription(String pipe, String name) throws IOException, InterruptedException {
+        return send(request(subscription(pipe, name)).DELETE().build());
+    }
+
+    private static String subscription(String pipe, String name) {
+        return "/v1/pipes/" + encode(pipe) + "/subscriptions/" + encode(name);
+    }
+
+    private static HttpRequest.BodyPublisher startBody(String start) throws JsonProcessingException {
+        return BodyPublishers.ofByteArray(JSON.writeValueAsBytes(Map.of("start", start)));
+    }
+
     private JsonNode get(String path) throws IOException, InterruptedException {
         return send(request(path).GET().build());
+    }
+
+    private HttpRequest.Builder request(String path, @Nullable Long ifVersion) {
+        HttpRequest.Builder request = request(path);
+        return ifVersion == null ? request : request.header("If-Match", "\"" + ifVersion + "\"");
     }
 
     private HttpRequest.Builder request(String path) {

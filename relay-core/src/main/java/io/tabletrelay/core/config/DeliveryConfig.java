@@ -12,7 +12,7 @@ import java.time.Duration;
  */
 public record DeliveryConfig(int windowEvents, int maxAckSpread, Duration takeoverProbe, RedeliveryConfig redelivery) {
     public static final DeliveryConfig DEFAULT =
-            new DeliveryConfig(10, 16 << 20, Duration.ofSeconds(5), RedeliveryConfig.DIALECT_1);
+            new DeliveryConfig(10, 16 << 20, Duration.ofSeconds(5), RedeliveryConfig.DEFAULT);
 
     public DeliveryConfig {
         if (windowEvents < 1 || windowEvents > 65_536) {

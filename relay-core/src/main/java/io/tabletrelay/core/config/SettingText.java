@@ -8,7 +8,8 @@ import java.util.regex.Pattern;
 /** Sizes and times as people write them in settings and options. */
 public final class SettingText {
     private static final Pattern SIZE = Pattern.compile("(\\d{1,12}) ?(|b|kib|mib|gib|tib)");
-    private static final Pattern TIME = Pattern.compile("(\\d{1,9}) ?(ms|s|m|h|d)");
+    private static final Pattern TIME = Pattern.compile("0*(\\d+) ?(ms|s|m|h|d)");
+    private static final int MOST_TIME_DIGITS = 9;
 
     private SettingText() {}
 
@@ -50,6 +51,10 @@ public final class SettingText {
         Matcher form = TIME.matcher(text.strip().toLowerCase(Locale.ROOT));
         if (!form.matches()) {
             throw new IllegalArgumentException("not a time: '" + text + "'; write it like 2ms, 30s, 10m, 12h or 7d");
+        }
+        if (form.group(1).length() > MOST_TIME_DIGITS) {
+            throw new IllegalArgumentException(
+                    "time is too long: '" + text + "'; write at most " + "9".repeat(MOST_TIME_DIGITS) + form.group(2));
         }
         long number = Long.parseLong(form.group(1));
         return switch (form.group(2)) {

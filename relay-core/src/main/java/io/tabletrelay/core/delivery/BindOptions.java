@@ -16,6 +16,7 @@ import java.time.Instant;
  * @param strict nothing later is sent while an earlier event waits for redelivery
  * @param mode what happens when the subscription has a holder
  * @param headers events come with their headers
+ * @param confirmAcks acks are answered once they are durable
  */
 public record BindOptions(
         Dialect dialect,
@@ -26,7 +27,8 @@ public record BindOptions(
         int batchEvents,
         boolean strict,
         Mode mode,
-        boolean headers) {
+        boolean headers,
+        boolean confirmAcks) {
     public static final String DEFAULT_SUBSCRIPTION = "default";
     public static final int MOST_WINDOW_EVENTS = 65_536;
 
@@ -40,6 +42,7 @@ public record BindOptions(
             1,
             false,
             Mode.EXCLUSIVE,
+            false,
             false);
 
     /** How lines and frames are spoken. */

@@ -1,5 +1,8 @@
 package io.tabletrelay.core.delivery;
 
+import io.tabletrelay.core.config.DeliveryConfig;
+import org.jspecify.annotations.Nullable;
+
 /**
  * A connection that asked for the pipe.
  *
@@ -8,13 +11,42 @@ package io.tabletrelay.core.delivery;
 public final class Consumer {
     private final DeliverySink sink;
     private final BindOptions options;
+    private final HeldEvents held;
+    private final AnsweredAcks answered = new AnsweredAcks();
     private boolean everBound;
+    private int beginning;
+    private boolean told;
     private boolean gone;
+    private boolean ended;
     private volatile boolean probed;
 
-    public Consumer(DeliverySink sink, BindOptions options) {
+    public Consumer(DeliverySink sink, BindOptions options, DeliveryConfig config) {
         this.sink = sink;
         this.options = options;
+        boolean first = options.dialect() == BindOptions.Dialect.ONE;
+        this.held = new HeldEvents(
+                options.windowEvents() == 0 ? config.windowEvents() : options.windowEvents(),
+                options.windowBytes(),
+                (first ? config.redelivery().ackTimeout() : config.redelivery().extendableAckTimeout()).toNanos(),
+                first);
+    }
+
+    HeldEvents held() {
+        return held;
+    }
+
+    AnsweredAcks answered() {
+        return answered;
+    }
+
+    /** Most events in flight from now on; 0: none is sent. */
+    public void window(int events) {
+        held.windowEvents(events);
+    }
+
+    /** Most events in flight. */
+    public int window() {
+        return held.windowEvents();
     }
 
     /** What it asked for. */
@@ -31,6 +63,26 @@ public final class Consumer {
         return everBound;
     }
 
+    /** Which of all subscriptions of that name it was bound to, one after the other. */
+    public int beginning() {
+        return beginning;
+    }
+
+    public void beginning(int boundTo) {
+        beginning = boundTo;
+    }
+
+    /** True once it was told that it is bound. */
+    public boolean told() {
+        return told;
+    }
+
+    /** Tells it that it is bound, see {@link DeliverySink#bound}. */
+    public void tell(@Nullable Bound answer) {
+        told = true;
+        sink.bound(answer);
+    }
+
     /** True while the relay waits for a sign of life from this connection. */
     public boolean probed() {
         return probed;
@@ -43,6 +95,14 @@ public final class Consumer {
 
     public void gone() {
         gone = true;
+    }
+
+    /** Tells it once that nothing will ever come again. */
+    void end() {
+        if (!ended) {
+            ended = true;
+            sink.ended();
+        }
     }
 
     void bound() {

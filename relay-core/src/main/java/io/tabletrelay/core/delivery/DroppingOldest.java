@@ -3,7 +3,6 @@ package io.tabletrelay.core.delivery;
 import io.tabletrelay.core.metrics.PipeMetrics;
 import io.tabletrelay.core.store.EventLog;
 import io.tabletrelay.core.store.OldSegments;
-import io.tabletrelay.core.store.acks.SettledIds;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -11,7 +10,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Gives up the oldest events of a pipe, settled or not, so that newer ones have room. They are settled for ever on disk before
+ * Gives up the oldest events of a pipe, settled or not, for all subscriptions, so that newer ones have room. They are settled for ever on disk before
  * anything else forgets them.
  *
  * <p>Threading: confined to the pipe's transfer thread.
@@ -22,8 +21,7 @@ public final class DroppingOldest {
 
     private final String pipe;
     private final EventLog log;
-    private final SettledIds settled;
-    private final Subscription subscription;
+    private final AllSubscriptions subscriptions;
     private final DiskTasks diskTasks;
     private final LongSupplier nanoTime;
     private final PipeMetrics metrics;
@@ -38,15 +36,13 @@ public final class DroppingOldest {
     public DroppingOldest(
             String pipe,
             EventLog log,
-            SettledIds settled,
-            Subscription subscription,
+            AllSubscriptions subscriptions,
             DiskTasks diskTasks,
             LongSupplier nanoTime,
             PipeMetrics metrics) {
         this.pipe = pipe;
         this.log = log;
-        this.settled = settled;
-        this.subscription = subscription;
+        this.subscriptions = subscriptions;
         this.diskTasks = diskTasks;
         this.nanoTime = nanoTime;
         this.metrics = metrics;
@@ -56,18 +52,12 @@ public final class DroppingOldest {
     public long oldestSegmentEnd() {
         long first = log.oldSegments().firstEnd();
         long end = first == OldSegments.NONE ? log.lastId() : first;
-        return end > settled.floor() ? end : 0;
+        return end > subscriptions.lowestFloor() ? end : 0;
     }
 
     /** The id up to which this many unsettled events are. */
     public long endOfOldest(long events) {
-        long id = settled.floor();
-        long left = events;
-        while (left > 0 && id < log.lastId()) {
-            id = log.skipVoid(id + 1);
-            left -= settled.isSettled(id) ? 0 : 1;
-        }
-        return Math.min(id, log.lastId());
+        return subscriptions.endOfOldest(events);
     }
 
     /**
@@ -76,7 +66,7 @@ public final class DroppingOldest {
      * @param then is given why that could not be, or null
      */
     public void dropUpTo(long id, Consumer<@Nullable Throwable> then) {
-        diskTasks.submit(() -> settled.settleBelow(id + 1), failure -> {
+        diskTasks.submit(() -> subscriptions.settleBelow(id + 1), failure -> {
             if (failure == null) {
                 forget(id);
             }
@@ -85,8 +75,8 @@ public final class DroppingOldest {
     }
 
     private void forget(long id) {
-        long firstId = settled.floor() + 1;
-        long events = subscription.drop(id);
+        long firstId = subscriptions.lowestFloor() + 1;
+        long events = subscriptions.drop(id);
         metrics.dropped(events);
         if (unsaidEvents == 0) {
             unsaidFirstId = firstId;

@@ -30,7 +30,7 @@ final class EventReader implements AutoCloseable {
             return Step.OPENING;
         }
         if (nextId != id) {
-            tailer.moveTo(id);
+            tailer.moveTo(id); // also if it stands there: what it showed may have been overwritten
         }
         Step step = tailer.next();
         nextId = step == Step.EVENT || step == Step.DAMAGED ? tailer.lastId() + 1 : 0;

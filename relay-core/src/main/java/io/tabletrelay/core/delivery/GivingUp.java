@@ -74,18 +74,18 @@ final class GivingUp {
         return trouble;
     }
 
-    /** Gives up the event on which the tailer stands. */
-    void event(EventTailer at, int failedDeliveries, String lastError) {
+    /** Gives up the event on which the tailer stands; the reason is a word, the last error says more. */
+    void event(EventTailer at, String reason, int failedDeliveries, String lastError) {
         ByteBuffer copy = ByteBuffer.allocate(at.payload().remaining());
         copy.put(at.payload().duplicate()).flip();
         Payload event = new Payload(at.contentType(), at.headers(), copy);
-        collect(at.id(), DeadLetters.describe(event, at.id(), "max-deliveries", failedDeliveries, lastError));
+        collect(at.id(), deadLetters.describe(event, at.id(), reason, failedDeliveries, lastError));
     }
 
     /** Gives up an event whose record is lost. */
     void damaged(long id) {
         Payload nothing = new Payload("", Map.of(), ByteBuffer.allocate(0));
-        collect(id, DeadLetters.describe(nothing, id, "damaged", 0, "the record cannot be read"));
+        collect(id, deadLetters.describe(nothing, id, "damaged", 0, "the record cannot be read"));
     }
 
     /** Hands what was collected to the disk, one batch at a time. Returns true if there was something to hand over. */

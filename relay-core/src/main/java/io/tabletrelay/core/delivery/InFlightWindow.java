@@ -16,6 +16,7 @@ final class InFlightWindow {
     private long[] ids = new long[16];
     private long[] endOffsets = new long[16];
     private long[] sinceNanos = new long[16];
+    private int[] payloadBytes = new int[16];
     private int[] older = new int[16];
     private int[] newer = new int[16];
     /** Entry by id: open addressing with linear probing, at most half full; 0 = empty, else entry + 1. */
@@ -24,12 +25,23 @@ final class InFlightWindow {
     private int freeHead = NONE;
     private int used;
     private int size;
+    private long bytes;
+    /** False: a lower id stands behind a higher one, or may. */
+    private boolean ascending = true;
+
     private int oldest = NONE;
     private int newest = NONE;
     private int firstUnwritten = NONE;
+    /** As it was when it was last asked for. */
+    private long writtenBytes;
 
     int size() {
         return size;
+    }
+
+    /** Payload bytes of all events in it. */
+    long bytes() {
+        return bytes;
     }
 
     boolean contains(long id) {
@@ -37,19 +49,15 @@ final class InFlightWindow {
     }
 
     /** Adds an event that is about to be sent; {@link #lastEndsAt} follows once its bytes were handed over. */
-    void add(long id, long nowNanos) {
+    void add(long id, int eventBytes, long nowNanos) {
         int entry = allocate();
+        ascending = newest == NONE || (ascending && ids[newest] < id);
+        bytes += eventBytes;
         ids[entry] = id;
+        payloadBytes[entry] = eventBytes;
         endOffsets[entry] = Long.MAX_VALUE;
         sinceNanos[entry] = nowNanos;
-        older[entry] = newest;
-        newer[entry] = NONE;
-        if (newest == NONE) {
-            oldest = entry;
-        } else {
-            newer[newest] = entry;
-        }
-        newest = entry;
+        link(entry, NONE);
         if (firstUnwritten == NONE) {
             firstUnwritten = entry;
         }
@@ -73,7 +81,58 @@ final class InFlightWindow {
         newer[entry] = freeHead;
         freeHead = entry;
         size--;
+        bytes -= payloadBytes[entry];
         return true;
+    }
+
+    /** Starts the deadline of an event anew; false if it is not in flight. One that has not reached the socket yet stays as it is. */
+    boolean restart(long id, long nowNanos) {
+        int entry = find(id);
+        if (entry == NONE) {
+            return false;
+        }
+        if (endOffsets[entry] > writtenBytes) {
+            return true;
+        }
+        sinceNanos[entry] = nowNanos;
+        if (newer[entry] != firstUnwritten) {
+            unlink(entry);
+            link(entry, firstUnwritten);
+            ascending = false;
+        }
+        return true;
+    }
+
+    /** Puts the entry in front of another one, or at the end. */
+    private void link(int entry, int before) {
+        int after = before == NONE ? newest : older[before];
+        older[entry] = after;
+        newer[entry] = before;
+        if (after == NONE) {
+            oldest = entry;
+        } else {
+            newer[after] = entry;
+        }
+        if (before == NONE) {
+            newest = entry;
+        } else {
+            older[before] = entry;
+        }
+    }
+
+    /** The ids up to this one, in the order in which they were sent. */
+    long[] idsUpTo(long id) {
+        long[] found = new long[16];
+        int n = 0;
+        for (int entry = oldest; entry != NONE && !(ascending && ids[entry] > id); entry = newer[entry]) {
+            if (ids[entry] <= id) {
+                if (n == found.length) {
+                    found = Arrays.copyOf(found, 2 * n);
+                }
+                found[n++] = ids[entry];
+            }
+        }
+        return Arrays.copyOf(found, n);
     }
 
     void removeUpTo(long id) {
@@ -87,7 +146,8 @@ final class InFlightWindow {
     }
 
     /** Starts the deadlines of all events whose last byte has reached the socket by now. */
-    void written(long writtenBytes, long lastWriteNanos) {
+    void written(long bytesSoFar, long lastWriteNanos) {
+        writtenBytes = bytesSoFar;
         while (firstUnwritten != NONE && endOffsets[firstUnwritten] <= writtenBytes) {
             sinceNanos[firstUnwritten] = Math.max(sinceNanos[firstUnwritten], lastWriteNanos);
             firstUnwritten = newer[firstUnwritten];
@@ -120,6 +180,8 @@ final class InFlightWindow {
         freeHead = NONE;
         used = 0;
         size = 0;
+        bytes = 0;
+        ascending = true;
         oldest = NONE;
         newest = NONE;
         firstUnwritten = NONE;
@@ -144,6 +206,7 @@ final class InFlightWindow {
         ids = Arrays.copyOf(ids, capacity);
         endOffsets = Arrays.copyOf(endOffsets, capacity);
         sinceNanos = Arrays.copyOf(sinceNanos, capacity);
+        payloadBytes = Arrays.copyOf(payloadBytes, capacity);
         older = Arrays.copyOf(older, capacity);
         newer = Arrays.copyOf(newer, capacity);
         table = new int[capacity * 2];

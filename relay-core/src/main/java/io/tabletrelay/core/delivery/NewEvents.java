@@ -49,7 +49,7 @@ final class NewEvents implements AutoCloseable {
         this.cursor = settled.floor() + 1;
     }
 
-    /** Goes one event further and returns a tailer that stands on it; null when there is none, or not yet. */
+    /** Returns a tailer that stands on the next event, which is {@link #taken} or asked for again; null when there is none, or not yet. */
     @Nullable
     EventTailer next() {
         while (true) {
@@ -70,15 +70,27 @@ final class NewEvents implements AutoCloseable {
                     return null;
                 }
                 case EVENT -> {
-                    if (cursor <= settled.deliveredUpTo()) {
-                        metrics.redelivered(1, RedeliveryReason.RESTART);
-                    }
-                    cursor++;
                     return reader.found();
                 }
                 case DAMAGED -> lostUpTo = reader.found().lastId();
             }
         }
+    }
+
+    /** True: the next event, whether it can be read now or not, has a lower id than this. */
+    boolean goesBefore(long id) {
+        cursor = firstUndelivered(Math.max(cursor, settled.floor() + 1));
+        return cursor < id && cursor <= log.lastId();
+    }
+
+    /** The event that was found is being delivered. Returns true if an earlier run had delivered it. */
+    boolean taken() {
+        boolean again = cursor <= settled.deliveredUpTo();
+        if (again) {
+            metrics.redelivered(1, RedeliveryReason.RESTART);
+        }
+        cursor++;
+        return again;
     }
 
     /** From the cursor on there are also events that failed before a restart, which the schedule has delivered meanwhile. */

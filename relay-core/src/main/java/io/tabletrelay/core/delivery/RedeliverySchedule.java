@@ -1,7 +1,6 @@
 package io.tabletrelay.core.delivery;
 
-import java.util.HashMap;
-import java.util.Map;
+import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
@@ -20,7 +19,7 @@ final class RedeliverySchedule {
 
     private final TreeSet<Long> due = new TreeSet<>();
     private final TreeSet<Later> later = new TreeSet<>();
-    private final Map<Long, Later> laterById = new HashMap<>();
+    private final TreeMap<Long, Later> laterById = new TreeMap<>();
 
     int size() {
         return due.size() + later.size();
@@ -64,6 +63,15 @@ final class RedeliverySchedule {
             due.add(id);
         }
         return due.isEmpty() ? 0 : due.first();
+    }
+
+    /** Returns the lowest id that waits, due or not; 0: none. */
+    long lowest() {
+        long lowest = due.isEmpty() ? 0 : due.first();
+        if (laterById.isEmpty()) {
+            return lowest;
+        }
+        return lowest == 0 ? laterById.firstKey() : Math.min(lowest, laterById.firstKey());
     }
 
     /** When the next event becomes due, or {@code otherwise} when none is waiting for its time. */

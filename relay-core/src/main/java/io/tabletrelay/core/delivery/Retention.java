@@ -5,7 +5,6 @@ import io.tabletrelay.core.store.EventGroup;
 import io.tabletrelay.core.store.EventLog;
 import io.tabletrelay.core.store.OldSegments;
 import io.tabletrelay.core.store.StoreException;
-import io.tabletrelay.core.store.acks.SettledIds;
 import java.time.InstantSource;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
@@ -15,15 +14,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Deletes segments whose events are all settled: those that nothing keeps, and for a publish that finds no room the kept ones
+ * Deletes segments whose events are all settled by all subscriptions: those that nothing keeps, and for a publish that finds no room the kept ones
  * too. That their events are settled is forced to disk first, so that nothing can bring them back or count them anew.
  *
  * <p>Threading: confined to the pipe's transfer thread.
  */
 public final class Retention {
     private static final Logger LOG = LoggerFactory.getLogger(Retention.class);
-    private static final long FIRST_RETRY_NANOS = 1_000_000_000L;
-    private static final long LONGEST_RETRY_NANOS = 60_000_000_000L;
     private static final long LONGEST_WAIT_MILLIS = 24 * 3_600_000L;
 
     /** How many segments there were when some of the settled ones were kept, -1: none was; and when that changes. */
@@ -32,7 +29,7 @@ public final class Retention {
     private final String pipe;
     private final EventLog log;
     private final OldSegments segments;
-    private final SettledIds settled;
+    private final AllSubscriptions subscriptions;
     private final DiskTasks diskTasks;
     private final LongSupplier nanoTime;
     private final InstantSource clock;
@@ -43,16 +40,16 @@ public final class Retention {
 
     private boolean keptForAge;
     private long expiresAtNanos;
-    /** 0: the last deletion went well. */
-    private long retryNanos;
+    private final RetryWait retry = new RetryWait();
+    /** The disk refused the last deletion. */
+    private boolean refused;
 
-    private long retryAtNanos;
-
-    public Retention(String pipe, EventLog log, SettledIds settled, DiskTasks diskTasks, DeliveryContext context) {
+    public Retention(
+            String pipe, EventLog log, AllSubscriptions subscriptions, DiskTasks diskTasks, DeliveryContext context) {
         this.pipe = pipe;
         this.log = log;
         this.segments = log.oldSegments();
-        this.settled = settled;
+        this.subscriptions = subscriptions;
         this.diskTasks = diskTasks;
         this.nanoTime = context.nanoTime();
         this.clock = context.clock();
@@ -60,10 +57,10 @@ public final class Retention {
 
     /** Deletes what is settled and kept no longer, if there is such a thing; call once a turn. */
     public void turn() {
-        if (deleting || !hasWork(settled.floor()) || isWaiting()) {
+        if (deleting || !hasWork(floor()) || isWaiting()) {
             return;
         }
-        long released = segments.release(settled.floor());
+        long released = segments.release(floor());
         if (!hasWork(released)) {
             return; // a reader's I/O task is under way, and a turn follows it
         }
@@ -81,30 +78,30 @@ public final class Retention {
 
     /** When there will be something to do without a command, or {@code otherwise}. */
     public long nextDeadlineNanos(long otherwise) {
-        if (deleting || !hasWork(settled.floor())) {
+        if (deleting || !hasWork(floor())) {
             return otherwise;
         }
-        if (retryNanos > 0) {
-            return retryAtNanos;
+        if (refused) {
+            return retry.atNanos();
         }
         return keptForAge && keptCount == segments.count() ? expiresAtNanos : otherwise;
     }
 
     /** True: nothing is to be deleted until kept segments may go for their age. */
     public boolean isIdle() {
-        return !deleting && (!hasWork(settled.floor()) || (retryNanos == 0 && isWaiting()));
+        return !deleting && (!hasWork(floor()) || (!refused && isWaiting()));
     }
 
     /** Up to this id everything may be deleted. */
     public long floor() {
-        return settled.floor();
+        return subscriptions.settledByAll();
     }
 
     /** True: settled segments take room that a publish may have. */
     public boolean canFree() {
-        long floor = settled.floor();
-        boolean refused = retryNanos > 0 && nanoTime.getAsLong() - retryAtNanos < 0;
-        return !refused && (segments.firstEnd() <= floor || (log.lastId() <= floor && segments.newestHasEvents()));
+        long floor = floor();
+        boolean waits = refused && !retry.isOver(nanoTime.getAsLong());
+        return !waits && (segments.firstEnd() <= floor || (log.lastId() <= floor && segments.newestHasEvents()));
     }
 
     /**
@@ -114,7 +111,7 @@ public final class Retention {
      * @param then is given why there is no room, or null
      */
     public void makeRoomFor(EventGroup group, Consumer<@Nullable Throwable> then) {
-        long released = segments.release(settled.floor());
+        long released = segments.release(floor());
         long last = log.lastId();
         boolean newestMayGo = last <= released;
         diskTasks.submit(
@@ -143,20 +140,20 @@ public final class Retention {
     /** I/O thread. */
     private void delete(long upToId) {
         if (upToId > 0) {
-            settled.settleBelow(upToId + 1);
+            subscriptions.settleBelow(upToId + 1);
         }
         segments.deleteUpTo(upToId);
     }
 
     /** A deletion that the disk refused is gone on with though no further segment is settled. */
     private boolean hasWork(long floor) {
-        return segments.firstEnd() <= floor || retryNanos > 0;
+        return segments.firstEnd() <= floor || refused;
     }
 
     private boolean isWaiting() {
         long now = nanoTime.getAsLong();
-        if (retryNanos > 0) {
-            return now - retryAtNanos < 0;
+        if (refused) {
+            return !retry.isOver(now);
         }
         return keptCount == segments.count() && !(keptForAge && now - expiresAtNanos >= 0);
     }
@@ -171,7 +168,8 @@ public final class Retention {
             throw new StoreException(
                     ErrorCode.PIPE_FAILED, "settled segments cannot be deleted: " + failure.getMessage(), failure);
         }
-        retryNanos = 0;
+        refused = false;
+        retry.wentWell();
         keptCount = found == null ? -1 : found.segments();
         keptForAge = found != null && found.nextMillis() != OldSegments.NONE;
         if (found != null && keptForAge) {
@@ -181,10 +179,10 @@ public final class Retention {
     }
 
     private void retryLater(StoreException refusal) {
-        if (retryNanos == 0) {
+        if (!refused) {
             LOG.warn("settled segments stay for now: pipe={}", pipe, refusal);
         }
-        retryNanos = retryNanos == 0 ? FIRST_RETRY_NANOS : Math.min(2 * retryNanos, LONGEST_RETRY_NANOS);
-        retryAtNanos = nanoTime.getAsLong() + retryNanos;
+        refused = true;
+        retry.failed(nanoTime.getAsLong());
     }
 }

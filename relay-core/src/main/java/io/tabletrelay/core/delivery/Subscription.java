@@ -10,17 +10,17 @@ import io.tabletrelay.core.store.acks.SettledIds;
 import java.nio.ByteBuffer;
 import java.time.InstantSource;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeSet;
+import java.util.Set;
 import java.util.function.LongSupplier;
-import org.jspecify.annotations.Nullable;
 
 /**
- * A durable reading of a pipe: what was delivered to the consumer that is bound, what it settled, and what must go again.
+ * A durable reading of a pipe: what was delivered to the consumers that are bound, what they settled, and what must go again.
  *
- * <p>Each unsettled event is in exactly one place: not yet delivered (from the cursor on), in flight (in the window), waiting
- * for its redelivery (in the schedule), or being given up. It is put into the window before its first byte can leave.
+ * <p>Each unsettled event is in exactly one place: not yet delivered (from the cursor on), in flight (in one consumer's window),
+ * waiting for its redelivery (in the schedule), or being given up. It is put into the window before its first byte can leave.
  *
  * <p>Threading: confined to the pipe's transfer thread.
  */
@@ -29,32 +29,37 @@ public final class Subscription implements AutoCloseable {
     /** Then each further loss of an event that was alone in flight waits longer, or a flapping consumer would use it up. */
     private static final int FREE_LOSSES = 3;
 
+    private static final int MOST_DELIVERY_NUMBER = 0xFFFF;
+
     private final EventLog log;
     private final SettledIds settled;
-    private final AttemptJournal attempts;
     private final GivingUp givingUp;
+    private final FailedDeliveries failed;
     private final SettledIdsGrowth growth;
     private final NewEvents newEvents;
     private final EventReader redeliveries;
-    private final InFlightWindow window = new InFlightWindow();
     private final RedeliverySchedule schedule = new RedeliverySchedule();
-    /** Timed out and still at the consumer, as far as we know: each keeps its slot of the window. */
-    private final TreeSet<Long> timedOut = new TreeSet<>();
+    private final List<Consumer> consumers = new ArrayList<>();
+    /** Those whose acks are to be answered, also if they are not bound any more. */
+    private final Set<Consumer> answering = new LinkedHashSet<>();
 
-    private final int windowEvents;
-    private final int maxDeliveries;
-    private final long ackTimeoutNanos;
     private final Backoff backoff;
     private final LongSupplier nanoTime;
     private final InstantSource clock;
     private final LossStreak losses;
+    private final InFlightBudget.Share budget;
     private final PipeMetrics metrics;
 
-    private @Nullable Consumer consumer;
+    /** Whose turn it is among several. */
+    private int next;
     /** In this turn. */
     private int acked;
 
+    private int inFlight;
+    private boolean forcing;
     private boolean stopped;
+    private boolean paused;
+    private boolean finished;
 
     /** Takes up the reading where it was left: everything unsettled that was delivered before goes again. */
     public Subscription(
@@ -69,17 +74,16 @@ public final class Subscription implements AutoCloseable {
         DeliveryConfig config = context.config();
         this.log = log;
         this.settled = settled;
-        this.attempts = attempts;
         this.nanoTime = context.nanoTime();
         this.clock = context.clock();
         this.growth = new SettledIdsGrowth(settled, diskTasks, nanoTime);
         this.givingUp = new GivingUp(deadLetters, diskTasks, this::gaveUp, nanoTime, clock);
         this.redeliveries = new EventReader(log.openTailer(), diskTasks);
-        this.windowEvents = config.windowEvents();
-        this.maxDeliveries = config.redelivery().maxDeliveries();
-        this.ackTimeoutNanos = config.redelivery().ackTimeout().toNanos();
+        this.failed = new FailedDeliveries(
+                attempts, schedule, givingUp, redeliveries, config.redelivery().maxDeliveries(), nanoTime, clock);
         this.backoff = new Backoff(config.redelivery(), context.random());
         this.losses = losses;
+        this.budget = context.inFlight();
         this.metrics = metrics;
         advanceFloor();
         EventReader reader = new EventReader(log.openTailer(), diskTasks);
@@ -93,34 +97,36 @@ public final class Subscription implements AutoCloseable {
      */
     private void takeUpAttempts(long mostMillis) {
         long nowMillis = clock.millis();
-        List<AttemptJournal.Attempt> stored = new ArrayList<>();
-        attempts.forEach(stored::add);
-        for (AttemptJournal.Attempt attempt : stored) {
+        failed.forEachStored(attempt -> {
             if (attempt.id() > log.lastId() || settled.isSettled(attempt.id())) {
-                attempts.forget(attempt.id());
+                failed.forget(attempt.id());
             } else if (attempt.id() <= settled.deliveredUpTo()) {
                 // the clock may have been set back since
                 long waitMillis = Math.max(0, Math.min(mostMillis, attempt.dueAtMillis() - nowMillis));
                 schedule.at(nanoTime.getAsLong() + waitMillis * 1_000_000, attempt.id());
             }
-        }
+        });
     }
 
-    /** This connection has the subscription from now on. */
-    public void attach(Consumer newConsumer) {
-        consumer = newConsumer;
+    /** This connection is served from now on, beside those that are. */
+    public void attach(Consumer consumer) {
+        consumer.held().clear(); // what it had of the pipe as it was open before
+        consumer.answered().clear();
+        consumers.add(consumer);
     }
 
     /**
-     * The connection has it no more: what it held goes back, to be delivered again before anything new.
+     * The connection is served no more: what it held goes back, to be delivered again before anything new.
      *
      * @param lost true if the connection went away by itself, which counts as a failed delivery of an event that was alone
      *     in flight
      */
-    public void detach(boolean lost) {
-        consumer = null;
-        timedOut.clear();
-        long[] returned = window.clear();
+    public void detach(Consumer consumer, boolean lost) {
+        if (!consumers.remove(consumer)) {
+            return;
+        }
+        long[] returned = consumer.held().clear();
+        left(returned.length);
         for (long id : returned) {
             schedule.now(id);
         }
@@ -128,8 +134,8 @@ public final class Subscription implements AutoCloseable {
             losses.lost();
         }
         if (lost && returned.length == 1) {
-            int failures = failures(returned[0]);
-            failed(
+            int failures = failed.failures(returned[0]);
+            failed.failed(
                     returned[0],
                     "connection lost",
                     failures < FREE_LOSSES ? 0 : backoff.nanosAfter(failures - FREE_LOSSES + 1));
@@ -141,35 +147,125 @@ public final class Subscription implements AutoCloseable {
         stopped = true;
     }
 
-    /** The consumer is done with this event. Returns false for an id that was never delivered. */
-    public boolean ack(long id) {
-        if (id <= settled.floor()) {
-            return id > 0;
-        }
-        if (id > settled.deliveredUpTo() || log.skipVoid(id) != id) {
-            return false;
-        }
-        if (settle(id)) {
-            acked++;
-        }
-        return true;
+    /** Nothing is sent while that is so, and no ack is missed; acks count. */
+    public void pause(boolean pauses) {
+        paused = pauses;
     }
 
-    /** The consumer could not use this event. Counts only from the connection that has it; returns false otherwise. */
-    public boolean nack(Consumer from, long id) {
-        if (from != consumer) {
+    /** No event follows those that are there: who is bound is told so when all are settled. */
+    public void finish() {
+        finished = true;
+    }
+
+    /** A connection is done with the events from the first to the last id. Returns false if some of them were never delivered. */
+    public boolean ack(Consumer from, long firstId, long lastId) {
+        long last = Math.min(lastId, Math.max(settled.deliveredUpTo(), settled.floor()));
+        boolean isVoid = firstId == lastId && firstId > settled.floor() && log.skipVoid(firstId) != firstId;
+        if (firstId < 1 || firstId > last || isVoid) {
             return false;
         }
-        if (timedOut.remove(id)) { // this copy's failure was counted when it timed out
+        long id = firstUnsettled(Math.max(firstId, settled.floor() + 1));
+        for (; id <= last; id = firstUnsettled(id + 1)) {
+            if (settle(id)) {
+                acked++;
+            }
+        }
+        answer(from, firstId, last);
+        return lastId == last;
+    }
+
+    /**
+     * The connection is done with every event up to this id that it holds: what was sent on it and neither answered nor taken
+     * back. Returns false if there is no such event.
+     */
+    public boolean ackUpTo(Consumer from, long id) {
+        long[] ids = from.held().idsUpTo(id);
+        for (long each : ids) {
+            if (settle(each)) {
+                acked++;
+            }
+            answer(from, each, each);
+        }
+        return ids.length > 0 || (id > 0 && id <= settled.floor());
+    }
+
+    private void answer(Consumer from, long firstId, long lastId) {
+        if (from.options().confirmAcks()) {
+            from.answered().add(firstId, lastId);
+            answering.add(from);
+        }
+    }
+
+    /** A force begins that makes durable what is settled by now. */
+    public void forceStarts() {
+        forcing = true;
+        answering.forEach(each -> each.answered().forceStarts());
+    }
+
+    /** That force has ended. */
+    public void forceEnded(boolean covered) {
+        forcing = false;
+        answering.forEach(each -> each.answered().forceEnded(covered, each.sink()));
+        answering.removeIf(each -> each.answered().isEmpty());
+    }
+
+    private long firstUnsettled(long from) {
+        long id = from;
+        for (long live = log.skipVoid(settled.firstUnsettled(id));
+                live != id;
+                live = log.skipVoid(settled.firstUnsettled(id))) {
+            id = live;
+        }
+        return id;
+    }
+
+    /**
+     * A consumer could not use this event. Counts only from the connection that has it; returns false otherwise.
+     *
+     * @param delayNanos how long it waits before it goes again; negative: as long as the backoff is
+     */
+    public boolean nack(Consumer from, long id, long delayNanos, String reason) {
+        if (from.held().removeTimedOut(id)) { // this copy's failure was counted when it timed out
             return true;
         }
-        if (!window.remove(id)) {
+        if (!takeBack(from, id)) {
             return false;
         }
         metrics.nacked(1);
-        schedule.now(id);
-        failed(id, "negative ack", backoff.nanosAfter(failures(id) + 1));
+        failed.failed(
+                id,
+                reason.isEmpty() ? "negative ack" : reason,
+                delayNanos < 0 ? backoff.nanosAfter(failed.failures(id) + 1) : delayNanos);
         return true;
+    }
+
+    /** The event is given up at once. Counts only from the connection that has it; returns false otherwise. */
+    public boolean terminate(Consumer from, long id, String reason) {
+        if (!takeBack(from, id)) {
+            return false;
+        }
+        failed.terminate(id, reason.isEmpty() ? "terminated by its consumer" : reason);
+        return true;
+    }
+
+    /** The consumer still works on the event. Counts only from the connection that has it; returns false otherwise. */
+    public boolean hold(Consumer from, long id) {
+        return from.held().hold(id, nanoTime.getAsLong());
+    }
+
+    /** From its window into the schedule. */
+    private boolean takeBack(Consumer from, long id) {
+        if (!consumers.contains(from) || !from.held().remove(id)) {
+            return false;
+        }
+        left(1);
+        schedule.now(id);
+        return true;
+    }
+
+    private void left(int events) {
+        inFlight -= events;
+        budget.gaveBack(events);
     }
 
     /**
@@ -179,34 +275,49 @@ public final class Subscription implements AutoCloseable {
     public long drop(long upToId) {
         long before = backlog();
         settled.skipTo(upToId);
-        window.removeUpTo(upToId);
+        for (Consumer each : consumers) {
+            int had = each.held().inFlight();
+            each.held().removeUpTo(upToId);
+            left(had - each.held().inFlight());
+        }
         schedule.removeUpTo(upToId);
-        timedOut.headSet(upToId, true).clear();
-        attempts.forgetUpTo(upToId);
+        failed.forgetUpTo(upToId);
         advanceFloor();
         return before - backlog();
     }
 
     /** Sends what may be sent, up to about that many payload bytes. Returns how many events that were. */
     public int deliver(int budgetBytes) {
-        Consumer current = consumer;
-        if (current == null || stopped) {
+        if (consumers.isEmpty() || stopped || paused) {
             return 0;
         }
-        DeliverySink sink = current.sink();
         long now = nanoTime.getAsLong();
-        expire(sink, now);
         int sent = 0;
         int bytes = 0;
-        for (; bytes < budgetBytes && sink.writable(); sent++) {
-            EventTailer event = nextDelivery(now);
-            if (event == null) {
-                break;
+        for (int i = 0; i < consumers.size(); i++) {
+            expire(consumers.get(i), now);
+        }
+        for (int unserved = 0; unserved < consumers.size() && bytes < budgetBytes; ) {
+            Consumer consumer = consumers.get(next % consumers.size());
+            int most = consumers.size() == 1
+                    ? Integer.MAX_VALUE
+                    : consumer.options().batchEvents();
+            int before = sent;
+            for (int n = 0; n < most && bytes < budgetBytes && consumer.sink().writable(); n++) {
+                int eventBytes = sendNext(consumer, now);
+                if (eventBytes < 0) {
+                    break;
+                }
+                bytes += eventBytes;
+                sent++;
             }
-            bytes += send(sink, event, now);
+            if (sent > before) {
+                consumer.sink().flush();
+            }
+            unserved = sent > before ? 0 : unserved + 1;
+            next = (next + 1) % consumers.size();
         }
         if (sent > 0) {
-            sink.flush();
             metrics.delivered(sent, bytes);
         }
         return sent;
@@ -219,20 +330,30 @@ public final class Subscription implements AutoCloseable {
             acked = 0;
         }
         advanceFloor();
+        failed.giveUpTerminated();
+        if (!answering.isEmpty() && !forcing && !settled.wantsForce()) {
+            answering.forEach(each -> each.answered().tellAll(each.sink()));
+            answering.clear();
+        }
+        if (finished && isAllSettled()) {
+            consumers.forEach(Consumer::end);
+        }
         return givingUp.write();
     }
 
     /** When there will be something to do without a command, or {@code otherwise}. */
     public long nextDeadlineNanos(long otherwise) {
         long deadline = givingUp.retryNanos(otherwise);
-        Consumer current = consumer;
-        if (current == null || stopped) {
+        if (consumers.isEmpty() || stopped || paused) {
             return deadline;
         }
-        if (ackTimeoutNanos > 0 && window.size() > 0) {
-            deadline = earlier(deadline, window.nextDeadlineNanos(nanoTime.getAsLong(), ackTimeoutNanos));
+        boolean mayTake = false;
+        for (int i = 0; i < consumers.size(); i++) {
+            Consumer each = consumers.get(i);
+            deadline = earlier(deadline, each.held().nextDeadlineNanos(nanoTime.getAsLong(), otherwise));
+            mayTake |= credit(each) > 0 && each.sink().writable();
         }
-        if (credit() > 0 && current.sink().writable()) { // otherwise a line, or the socket, will wake the pipe
+        if (mayTake) { // otherwise a line, or the socket, will wake the pipe
             deadline = earlier(deadline, growth.retryNanos(otherwise));
             deadline = earlier(deadline, schedule.nextDueNanos(otherwise));
         }
@@ -247,14 +368,31 @@ public final class Subscription implements AutoCloseable {
         return settled.deliveredUpTo();
     }
 
+    /** The lowest id that is not settled; one above the log's last if there is none. */
+    public long nextId() {
+        return firstUnsettled(settled.floor() + 1);
+    }
+
+    /** Content type of that event; empty if it cannot be said at once. */
+    public String contentTypeOf(long id) {
+        return id <= log.durableId() && redeliveries.read(id) == EventTailer.Step.EVENT
+                ? redeliveries.found().contentType()
+                : "";
+    }
+
     /** Events up to the log's end that are not settled. */
     public long backlog() {
         long floor = settled.floor();
         return log.lastId() - floor - settled.settledAboveFloor() - log.voidIdsAbove(floor);
     }
 
+    /** How many connections have it. */
+    public int consumers() {
+        return consumers.size();
+    }
+
     public int inFlight() {
-        return window.size();
+        return inFlight;
     }
 
     /** Events that were delivered and wait to go again, those being given up included. */
@@ -264,8 +402,17 @@ public final class Subscription implements AutoCloseable {
 
     /** True: nothing is known here that files do not say, and nothing will be done without a command. */
     public boolean isIdle() {
-        boolean nothingAround = window.size() == 0 && timedOut.isEmpty() && givingUp.size() == 0;
-        return nothingAround && (consumer == null || backlog() == 0);
+        for (Consumer each : consumers) {
+            if (!each.held().isEmpty()) {
+                return false;
+            }
+        }
+        return givingUp.size() == 0 && (consumers.isEmpty() || paused || backlog() == 0);
+    }
+
+    /** True: every event is settled, as durably as the pipe settles. */
+    public boolean isAllSettled() {
+        return backlog() == 0 && !settled.wantsForce();
     }
 
     public String trouble() {
@@ -273,12 +420,7 @@ public final class Subscription implements AutoCloseable {
     }
 
     public EventState stateOf(long id) {
-        AttemptJournal.@Nullable Attempt attempt = attempts.attempt(id);
-        return new EventState(
-                id,
-                stateWord(id),
-                attempt == null ? 0 : attempt.failedDeliveries(),
-                attempt == null ? "" : attempt.reason());
+        return new EventState(id, stateWord(id), failed.failures(id), failed.lastReason(id));
     }
 
     private String stateWord(long id) {
@@ -294,108 +436,127 @@ public final class Subscription implements AutoCloseable {
         if (id <= settled.floor() || settled.isSettled(id)) {
             return "settled";
         }
-        if (window.contains(id)) {
+        if (isInFlight(id)) {
             return "in-flight";
         }
         return schedule.contains(id) || givingUp.contains(id) ? "waiting" : "undelivered";
     }
 
+    /** Closes what it reads with. I/O thread. */
     @Override
     public void close() {
         newEvents.close();
         redeliveries.close();
     }
 
-    private void expire(DeliverySink sink, long now) {
-        if (window.size() == 0) {
-            return;
-        }
-        window.written(sink.writtenBytes(), sink.lastWriteNanos());
-        if (ackTimeoutNanos == 0) {
-            return;
-        }
-        for (long id = window.expired(now, ackTimeoutNanos); id != 0; id = window.expired(now, ackTimeoutNanos)) {
-            window.remove(id);
-            timedOut.add(id);
+    /** To be called before {@link #close}, on the transfer thread: what is in flight counts no more among all pipes' events. */
+    public void letGo() {
+        left(inFlight);
+    }
+
+    private void expire(Consumer consumer, long now) {
+        HeldEvents held = consumer.held();
+        held.lookAgain();
+        for (long id = held.nextExpired(consumer.sink(), now); id != 0; id = held.nextExpired(consumer.sink(), now)) {
+            left(1);
             metrics.timedOut(1);
             schedule.now(id);
-            failed(id, "ack timeout", 0);
-        }
-    }
-
-    /**
-     * Counts a failed delivery of an event in the schedule: it goes again after the wait, or is given up. While that cannot be,
-     * since too many dead letters wait for the disk or its segment is not open, it goes again though its deliveries are used up.
-     */
-    private void failed(long id, String reason, long waitNanos) {
-        int failures = failures(id) + 1;
-        attempts.record(id, failures, clock.millis() + waitNanos / 1_000_000, reason);
-        boolean usedUp = maxDeliveries > 0 && failures >= maxDeliveries;
-        if (!(usedUp && giveUp(id, failures, reason)) && waitNanos > 0) {
-            schedule.remove(id);
-            schedule.at(nanoTime.getAsLong() + waitNanos, id);
-        }
-    }
-
-    private boolean giveUp(long id, int failures, String reason) {
-        EventTailer.Step step = givingUp.isFull() ? EventTailer.Step.OPENING : redeliveries.read(id);
-        if (step == EventTailer.Step.OPENING || step == EventTailer.Step.END) {
-            return false;
-        }
-        schedule.remove(id);
-        timedOut.remove(id);
-        if (step == EventTailer.Step.EVENT) {
-            givingUp.event(redeliveries.found(), failures, reason);
-        } else {
-            givingUp.damaged(id);
-        }
-        return true;
-    }
-
-    private int failures(long id) {
-        AttemptJournal.@Nullable Attempt attempt = attempts.attempt(id);
-        return attempt == null ? 0 : attempt.failedDeliveries();
-    }
-
-    private int credit() {
-        int most = losses.losses() >= LOSSES_UNTIL_ONE_AT_A_TIME ? 1 : windowEvents;
-        return most - window.size() - timedOut.size();
-    }
-
-    /** Returns a tailer that stands on the next event to send, or null when nothing may be sent. */
-    private @Nullable EventTailer nextDelivery(long now) {
-        while (true) {
-            long again = credit() > 0 ? schedule.firstDue(now) : timedOut.isEmpty() ? 0 : timedOut.first();
-            if (again == 0) {
-                return credit() > 0 ? newEvents.next() : null;
+            failed.failed(id, "ack timeout", 0);
+            if (!schedule.contains(id)) { // given up
+                held.removeTimedOut(id);
             }
-            EventTailer.Step step = redeliveries.read(again);
+        }
+    }
+
+    private int credit(Consumer consumer) {
+        int most = losses.losses() < LOSSES_UNTIL_ONE_AT_A_TIME ? Integer.MAX_VALUE : inFlight > 0 ? 0 : 1;
+        HeldEvents held = consumer.held();
+        boolean mayTake = held.inFlight() == 0 || budget.hasRoom();
+        return mayTake ? held.credit(most) : 0;
+    }
+
+    /** Returns the bytes of the event that was sent; negative: nothing may be sent to that consumer now. */
+    private int sendNext(Consumer consumer, long now) {
+        HeldEvents held = consumer.held();
+        while (true) {
+            boolean credit = credit(consumer) > 0;
+            long again = credit ? schedule.firstDue(now) : held.firstTimedOut();
+            if (consumer.options().strict() && schedule.size() > 0) {
+                long lowest = schedule.lowest();
+                if (newEvents.goesBefore(lowest)) {
+                    again = 0;
+                } else if (again != lowest) {
+                    return -1; // an earlier event waits
+                }
+            }
+            if (again == 0) {
+                return credit ? sendNew(consumer, now) : -1;
+            }
+            EventTailer.Step step = failed.isTerminated(again) ? EventTailer.Step.OPENING : redeliveries.read(again);
             if (step == EventTailer.Step.OPENING || step == EventTailer.Step.END) { // END: not forced to disk yet
-                return null;
+                return -1;
+            }
+            boolean event = step == EventTailer.Step.EVENT;
+            if (event && !held.fits(redeliveries.found().payload().remaining())) {
+                return -1;
             }
             schedule.remove(again);
-            RedeliveryReason reason = timedOut.remove(again)
-                    ? RedeliveryReason.ACK_TIMEOUT
-                    : failures(again) > 0 ? RedeliveryReason.NACK : RedeliveryReason.CONNECTION_LOST;
-            if (step == EventTailer.Step.EVENT) {
-                metrics.redelivered(1, reason);
-                return redeliveries.found();
+            boolean timedOut = held.removeTimedOut(again);
+            if (event) {
+                int failures = failed.failures(again);
+                metrics.redelivered(1, reason(timedOut, failures));
+                return send(consumer, redeliveries.found(), Math.max(2, failures + 1), now);
             }
             givingUp.damaged(again);
         }
     }
 
-    private boolean isElsewhere(long id) {
-        return settled.isSettled(id) || window.contains(id) || schedule.contains(id) || givingUp.contains(id);
+    private static RedeliveryReason reason(boolean timedOut, int failures) {
+        if (timedOut) {
+            return RedeliveryReason.ACK_TIMEOUT;
+        }
+        return failures > 0 ? RedeliveryReason.NACK : RedeliveryReason.CONNECTION_LOST;
     }
 
-    private int send(DeliverySink sink, EventTailer event, long now) {
+    private int sendNew(Consumer consumer, long now) {
+        EventTailer event = newEvents.next();
+        if (event == null || !consumer.held().fits(event.payload().remaining())) {
+            return -1;
+        }
+        return send(consumer, event, newEvents.taken() ? 2 : 1, now);
+    }
+
+    private boolean isInFlight(long id) {
+        for (int i = 0; i < consumers.size(); i++) {
+            if (consumers.get(i).held().isInFlight(id)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private boolean isElsewhere(long id) {
+        return settled.isSettled(id) || isInFlight(id) || schedule.contains(id) || givingUp.contains(id);
+    }
+
+    private int send(Consumer consumer, EventTailer event, int delivery, long now) {
         long id = event.id();
         ByteBuffer payload = event.payload();
+        int payloadBytes = payload.remaining();
         settled.raiseDeliveredUpTo(id);
-        window.add(id, now);
-        window.lastEndsAt(sink.deliver(id, event.appendedAtMillis(), 1, payload, Map.of()));
-        return payload.remaining();
+        consumer.held().sending(id, payloadBytes, now);
+        inFlight++;
+        budget.took();
+        Map<String, String> headers = consumer.options().headers() ? event.headers() : Map.of();
+        consumer.held()
+                .sent(consumer.sink()
+                        .deliver(
+                                id,
+                                event.appendedAtMillis(),
+                                Math.min(delivery, MOST_DELIVERY_NUMBER),
+                                payload,
+                                headers));
+        return payloadBytes;
     }
 
     private void gaveUp(long id) {
@@ -408,12 +569,24 @@ public final class Subscription implements AutoCloseable {
         if (!settled.settle(id)) {
             return false;
         }
-        if (!window.remove(id) && schedule.remove(id)) {
-            timedOut.remove(id);
+        if (!removeFromHands(id)) {
+            schedule.remove(id);
         }
-        attempts.forget(id);
+        failed.forget(id);
         losses.ends();
         return true;
+    }
+
+    private boolean removeFromHands(long id) {
+        for (int i = 0; i < consumers.size(); i++) {
+            HeldEvents held = consumers.get(i).held();
+            if (held.remove(id)) {
+                left(1);
+                return true;
+            }
+            held.removeTimedOut(id);
+        }
+        return false;
     }
 
     private void advanceFloor() {

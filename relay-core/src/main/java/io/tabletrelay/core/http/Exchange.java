@@ -68,6 +68,11 @@ final class Exchange {
         }
     }
 
+    /** The answer will have this header; call it before the answer. */
+    void header(HttpHeader name, String value) {
+        response.getHeaders().put(name, value);
+    }
+
     void json(int status, Object body) {
         answer(status, "application/json", bytes(body), callback);
     }

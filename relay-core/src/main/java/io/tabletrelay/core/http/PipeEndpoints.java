@@ -62,7 +62,7 @@ final class PipeEndpoints {
     }
 
     void status(Exchange exchange, PipeName name) {
-        exchange.answerWhenDone(existing(name).status(), status -> exchange.json(HttpStatus.OK_200, status));
+        exchange.answerWhenDone(existing(name).status(), status -> LifeCycleEndpoints.status(exchange, status));
     }
 
     void event(Exchange exchange, PipeName name, String id) {

@@ -2,6 +2,7 @@ package io.tabletrelay.core.http;
 
 import io.tabletrelay.api.ErrorCode;
 import io.tabletrelay.api.RelayException;
+import io.tabletrelay.core.pipe.WrongVersionException;
 import io.tabletrelay.core.plugin.EventRefusedException;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -32,6 +33,10 @@ record Problem(int status, Map<String, String> headers, Map<String, Object> body
         if (!(cause instanceof RelayException known)) {
             log.error("http request broke", cause);
             return of(ErrorCode.INTERNAL, "the relay broke on this request; its log has the details");
+        }
+        if (known instanceof WrongVersionException) {
+            int status = HttpStatus.PRECONDITION_FAILED_412;
+            return new Problem(status, Map.of(), members(status, known.code().name(), known.reason()));
         }
         Problem problem = of(known.code(), known.reason());
         if (known instanceof EventRefusedException refused) {
@@ -102,8 +107,7 @@ record Problem(int status, Map<String, String> headers, Map<String, Object> body
             case BAD_EVENT, BAD_NAME, BAD_REQUEST, NO_SERIALIZER, BAD_LINE, BAD_OPTION -> HttpStatus.BAD_REQUEST_400;
             case FORBIDDEN -> HttpStatus.FORBIDDEN_403;
             case NO_SUCH_PIPE, NO_SUCH_SUBSCRIPTION -> HttpStatus.NOT_FOUND_404;
-            case OUT_OF_SEQUENCE, PIPE_EXISTS, PIPE_FINISHED, PIPE_BUSY -> HttpStatus.CONFLICT_409;
-            case WRONG_STATE -> HttpStatus.PRECONDITION_FAILED_412;
+            case OUT_OF_SEQUENCE, PIPE_EXISTS, PIPE_FINISHED, PIPE_BUSY, WRONG_STATE -> HttpStatus.CONFLICT_409;
             case TOO_LARGE -> HttpStatus.PAYLOAD_TOO_LARGE_413;
             case BUSY, PIPE_FULL -> TOO_MANY;
             case STORAGE_FULL -> HttpStatus.INSUFFICIENT_STORAGE_507;

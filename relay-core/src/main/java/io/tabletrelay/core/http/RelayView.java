@@ -12,6 +12,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What HTTP sees of the relay.
@@ -23,6 +24,7 @@ import java.util.function.Supplier;
  * @param pipes all pipes there are, without opening any
  * @param findPipe an existing pipe, or empty; never makes one
  * @param createPipe makes a pipe; brings false if it was there with settings that mean the same
+ * @param deletePipe deletes a pipe
  * @param metrics shown at {@code /metrics}
  * @param notReadyReasons why the relay is not ready; empty if it is
  */
@@ -32,5 +34,13 @@ public record RelayView(
         Supplier<List<PipeGlance>> pipes,
         Function<PipeName, Optional<Pipe>> findPipe,
         BiFunction<PipeName, PipeSettings, CompletionStage<Boolean>> createPipe,
+        PipeDeletion deletePipe,
         RelayMetrics metrics,
-        Supplier<List<String>> notReadyReasons) {}
+        Supplier<List<String>> notReadyReasons) {
+    /** Deletes a pipe. */
+    @FunctionalInterface
+    public interface PipeDeletion {
+        /** Completes once the pipe is gone; {@code ifVersion}: only if its state has this version; null: any. */
+        CompletionStage<Void> delete(PipeName name, @Nullable Long ifVersion);
+    }
+}

@@ -19,15 +19,20 @@ final class Router extends Handler.Abstract {
     private static final String HEAD = "HEAD";
     private static final String PUT = "PUT";
     private static final String POST = "POST";
+    private static final String DELETE = "DELETE";
 
     private final RelayView relay;
     private final PublishEndpoint publish;
     private final PipeEndpoints pipes;
+    private final SubscriptionEndpoints subscriptions;
+    private final LifeCycleEndpoints lifeCycles;
 
     Router(RelayView relay, int maxRequestBytes) {
         this.relay = relay;
         this.publish = new PublishEndpoint(relay, maxRequestBytes);
         this.pipes = new PipeEndpoints(relay);
+        this.subscriptions = new SubscriptionEndpoints(relay);
+        this.lifeCycles = new LifeCycleEndpoints(relay);
     }
 
     @Override
@@ -81,7 +86,9 @@ final class Router extends Handler.Abstract {
     private void onePipe(Exchange exchange, Target target, PipeName pipe, List<String> rest) {
         String what = rest.isEmpty() ? "" : rest.get(0);
         if (rest.isEmpty()) {
-            getOrPut(exchange, () -> pipes.status(exchange, pipe), () -> pipes.create(exchange, pipe));
+            pipeItself(exchange, pipe);
+        } else if (rest.size() == 1 && LifeCycleEndpoints.has(what)) {
+            allow(exchange, POST, () -> lifeCycles.change(exchange, pipe, what));
         } else if (rest.size() == 1 && what.equals("events")) {
             allow(exchange, POST, () -> publish.handle(exchange, pipe, target.options()));
         } else if (rest.size() == 1 && what.equals("dead-letters")) {
@@ -90,16 +97,18 @@ final class Router extends Handler.Abstract {
             allow(exchange, GET, () -> pipes.event(exchange, pipe, rest.get(1)));
         } else if (rest.size() == 2 && what.equals("producers")) {
             allow(exchange, GET, () -> pipes.producer(exchange, pipe, rest.get(1)));
-        } else {
+        } else if (!what.equals("subscriptions")
+                || !subscriptions.handle(exchange, pipe, rest.subList(1, rest.size()))) {
             notFound(exchange);
         }
     }
 
-    private static void getOrPut(Exchange exchange, Runnable get, Runnable put) {
+    private void pipeItself(Exchange exchange, PipeName pipe) {
         switch (exchange.request().getMethod()) {
-            case GET, HEAD -> get.run();
-            case PUT -> put.run();
-            default -> exchange.problem(Problem.methodNotAllowed("GET, HEAD, PUT"), exchange.callback());
+            case GET, HEAD -> pipes.status(exchange, pipe);
+            case PUT -> pipes.create(exchange, pipe);
+            case DELETE -> lifeCycles.delete(exchange, pipe);
+            default -> exchange.problem(Problem.methodNotAllowed("GET, HEAD, PUT, DELETE"), exchange.callback());
         }
     }
 

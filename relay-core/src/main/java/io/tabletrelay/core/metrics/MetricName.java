@@ -27,6 +27,31 @@ enum MetricName {
     PIPE_FLOOR("relay_pipe_settled_floor", GAUGE, "Highest id up to which every id is settled.", "pipe"),
     PIPE_LAST_ID("relay_pipe_last_id", GAUGE, "Highest id given.", "pipe"),
 
+    SUBSCRIPTION_BACKLOG(
+            "relay_subscription_backlog_events",
+            GAUGE,
+            "Events that the subscription has not settled.",
+            "pipe",
+            "subscription"),
+    SUBSCRIPTION_IN_FLIGHT(
+            "relay_subscription_in_flight_events",
+            GAUGE,
+            "Events delivered to the subscription and not settled.",
+            "pipe",
+            "subscription"),
+    SUBSCRIPTION_WAITING(
+            "relay_subscription_waiting_events",
+            GAUGE,
+            "Events waiting for their redelivery to the subscription.",
+            "pipe",
+            "subscription"),
+    SUBSCRIPTION_FLOOR(
+            "relay_subscription_settled_floor",
+            GAUGE,
+            "Highest id up to which the subscription has settled every id.",
+            "pipe",
+            "subscription"),
+
     SERIALIZED("relay_serializer_events", COUNTER, "Source events turned into payloads.", "type"),
     FILTERED("relay_serializer_filtered_events", COUNTER, "Source events of which nothing was to be stored.", "type"),
     REFUSED("relay_serializer_refused_events", COUNTER, "Source events refused by or for the serializer.", "type"),

@@ -5,6 +5,7 @@ import io.tabletrelay.api.ErrorCode;
 import io.tabletrelay.api.PipeName;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
@@ -30,6 +31,12 @@ public final class PipeMetrics {
             MetricName.PIPE_FLOOR,
             MetricName.PIPE_LAST_ID);
 
+    private static final List<MetricName> OF_SUBSCRIPTION = List.of(
+            MetricName.SUBSCRIPTION_BACKLOG,
+            MetricName.SUBSCRIPTION_IN_FLIGHT,
+            MetricName.SUBSCRIPTION_WAITING,
+            MetricName.SUBSCRIPTION_FLOOR);
+
     private final MetricTable table;
     private final String pipe;
     private final Counter appendedEvents;
@@ -46,6 +53,7 @@ public final class PipeMetrics {
     private final Map<ErrorCode, Counter> refused = new ConcurrentHashMap<>();
 
     private final Map<RedeliveryReason, Counter> redelivered = new ConcurrentHashMap<>();
+    private final Set<String> subscriptions = ConcurrentHashMap.newKeySet();
 
     PipeMetrics(MetricTable table, PipeName pipe) {
         this.table = table;
@@ -127,7 +135,23 @@ public final class PipeMetrics {
         table.gauge(key(MetricName.PIPE_LAST_ID), gauges::lastId);
     }
 
+    /** Shows a subscription's state; one that is opened again replaces what it showed before. */
+    public void show(String subscription, SubscriptionGauges gauges) {
+        subscriptions.add(subscription);
+        table.gauge(key(MetricName.SUBSCRIPTION_BACKLOG, subscription), gauges::backlogEvents);
+        table.gauge(key(MetricName.SUBSCRIPTION_IN_FLIGHT, subscription), gauges::inFlightEvents);
+        table.gauge(key(MetricName.SUBSCRIPTION_WAITING, subscription), gauges::waitingEvents);
+        table.gauge(key(MetricName.SUBSCRIPTION_FLOOR, subscription), gauges::settledFloor);
+    }
+
+    /** Forgets a subscription that is no more. */
+    public void removeSubscription(String subscription) {
+        subscriptions.remove(subscription);
+        OF_SUBSCRIPTION.forEach(name -> table.remove(key(name, subscription)));
+    }
+
     void remove() {
+        subscriptions.forEach(this::removeSubscription);
         ALONE.forEach(name -> table.remove(key(name)));
         refused.keySet().forEach(code -> table.remove(refusedKey(code)));
         redelivered.keySet().forEach(reason -> table.remove(redeliveredKey(reason)));
@@ -143,6 +167,10 @@ public final class PipeMetrics {
 
     private Counter counter(MetricName name) {
         return table.counter(key(name));
+    }
+
+    private MetricKey key(MetricName name, String subscription) {
+        return MetricKey.of(name, pipe, subscription);
     }
 
     private MetricKey key(MetricName name) {

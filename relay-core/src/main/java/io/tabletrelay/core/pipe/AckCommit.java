@@ -2,6 +2,8 @@ package io.tabletrelay.core.pipe;
 
 import io.tabletrelay.api.PipeName;
 import io.tabletrelay.core.delivery.DiskTasks;
+import io.tabletrelay.core.delivery.RetryWait;
+import io.tabletrelay.core.delivery.Subscription;
 import io.tabletrelay.core.store.acks.SettledIds;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -18,22 +20,22 @@ final class AckCommit {
     /** With the force itself an ack is to be on disk within 100 ms. */
     private static final long INTERVAL_NANOS = 75_000_000L;
 
-    private static final long FIRST_RETRY_NANOS = 1_000_000_000L;
-    private static final long LONGEST_RETRY_NANOS = 60_000_000_000L;
-
     private final PipeName pipe;
     private final SettledIds settled;
+    private final Subscription subscription;
     private final DiskTasks diskTasks;
     private final LongSupplier nanoTime;
     private boolean waiting;
     private boolean forcing;
     private long dueAtNanos;
-    private long retryNanos = FIRST_RETRY_NANOS;
+    private final RetryWait retry = new RetryWait();
     private String trouble = "";
 
-    AckCommit(PipeName pipe, SettledIds settled, DiskTasks diskTasks, LongSupplier nanoTime) {
+    AckCommit(
+            PipeName pipe, SettledIds settled, Subscription subscription, DiskTasks diskTasks, LongSupplier nanoTime) {
         this.pipe = pipe;
         this.settled = settled;
+        this.subscription = subscription;
         this.diskTasks = diskTasks;
         this.nanoTime = nanoTime;
     }
@@ -51,6 +53,7 @@ final class AckCommit {
             waiting = false;
             forcing = true;
             SettledIds.Force force = settled.startForce();
+            subscription.forceStarts();
             diskTasks.submit(force::run, failure -> ended(force, failure));
         }
     }
@@ -69,16 +72,18 @@ final class AckCommit {
         forcing = false;
         if (failure == null) {
             force.done();
-            retryNanos = FIRST_RETRY_NANOS;
+            subscription.forceEnded(true);
+            retry.wentWell();
             trouble = "";
             return;
         }
+        subscription.forceEnded(false);
         if (trouble.isEmpty()) {
             LOG.error("acks do not reach the disk, trying again: pipe={}", pipe, failure);
         }
         trouble = "acks are not on disk: " + failure.getMessage();
         waiting = true;
-        dueAtNanos = nanoTime.getAsLong() + retryNanos;
-        retryNanos = Math.min(2 * retryNanos, LONGEST_RETRY_NANOS);
+        retry.failed(nanoTime.getAsLong());
+        dueAtNanos = retry.atNanos();
     }
 }

@@ -6,6 +6,7 @@ import io.tabletrelay.api.ErrorCode;
 import io.tabletrelay.api.PipeName;
 import io.tabletrelay.api.ProducerSequence;
 import io.tabletrelay.api.RelayException;
+import io.tabletrelay.core.config.PipeSettings;
 import io.tabletrelay.core.config.StoreConfig;
 import io.tabletrelay.core.delivery.DiskTasks;
 import io.tabletrelay.core.metrics.PipeMetrics;
@@ -65,6 +66,13 @@ final class Appends {
     /** The first publish waits for room, and all behind it. */
     private boolean held;
 
+    /** Why nothing new is appended any more; null: it is. */
+    private @Nullable RelayException refusesAll;
+    /** Of the publish that is none: behind it nothing is appended until it is known whether the pipe is finished. */
+    private @Nullable AppendListener end;
+
+    private boolean ending;
+
     private boolean allocating;
     private long triedAllocatingAtId = -1;
     private boolean checking;
@@ -109,12 +117,30 @@ final class Appends {
         waiting.add(publish);
     }
 
+    /** From now on nothing new is appended, for this reason; null: it is again. Repeats are answered as ever. */
+    void refuseAll(@Nullable RelayException why) {
+        refusesAll = why;
+        full.roomIsThere(); // who waits for it is refused, or looks again
+    }
+
+    /** The listener is told, without ids, when all that came before is durable; what comes after waits for {@link #goOn}. */
+    void finish(AppendListener listener) {
+        end = listener;
+        waiting.add(new WaitingAppend(null, null, PipeSettings.NONE, nanoTime.getAsLong(), listener));
+    }
+
+    /** What came after the end is appended, or refused, now. */
+    void goOn() {
+        end = null;
+        ending = false;
+    }
+
     /** Appends what there is room for, up to a turn's share, and confirms what is durable. Returns how much was done. */
     int turn() {
         turnBytes = 0;
         int answered = refuseOverdue();
-        held = full.holdsBack();
-        while (!waiting.isEmpty() && !makingRoom && !held && turnBytes < BYTES_A_TURN) {
+        held = refusesAll == null && full.holdsBack();
+        while (!waiting.isEmpty() && !makingRoom && !held && !ending && turnBytes < BYTES_A_TURN) {
             WaitingAppend next = waiting.remove(); // before it is answered
             EventGroup group = next.group();
             if (refuseOrRepeat(next) || group == null) {
@@ -144,14 +170,14 @@ final class Appends {
             appendedEvents = 0;
             appendedBytes = 0;
         }
-        boolean goesOn = !waiting.isEmpty() && !makingRoom && !held;
+        boolean goesOn = !waiting.isEmpty() && !makingRoom && !held && !ending;
         return answered + confirm() + (goesOn ? 1 : 0);
     }
 
     /** When a publish that waits for room is looked at again though nothing happens, or {@code otherwise}. */
     long nextDeadlineNanos(long otherwise) {
         WaitingAppend first = waiting.peek();
-        return first == null || makingRoom ? otherwise : full.nextDeadlineNanos(first, otherwise);
+        return first == null || makingRoom || ending ? otherwise : full.nextDeadlineNanos(first, otherwise);
     }
 
     /** True: nobody waits for an answer, and the disk has not refused anything just now. */
@@ -183,18 +209,28 @@ final class Appends {
 
     /** Answers the publish if it must not be appended, was before, or has nothing to append. */
     private boolean refuseOrRepeat(WaitingAppend publish) {
+        if (publish.listener() == end) {
+            ending = true;
+            confirming.add(new Confirming(log.lastId(), new Appended(0, 0, false, durability), publish, null));
+            return true;
+        }
         RelayException objection = publish.listener().objection();
         if (objection != null) {
             refuse(publish, objection);
             return true;
         }
         ProducerSequence sequence = publish.sequence();
+        long last = sequence == null ? 0 : lastSequence(sequence.producer());
+        if (sequence != null && sequence.sequence() <= last) {
+            repeat(publish, sequence);
+            return true;
+        }
+        RelayException refusal = refusesAll;
+        if (refusal != null) {
+            refuse(publish, refusal);
+            return true;
+        }
         if (sequence != null) {
-            long last = lastSequence(sequence.producer());
-            if (sequence.sequence() <= last) {
-                repeat(publish, sequence);
-                return true;
-            }
             if (sequence.sequence() > last + 1) {
                 refuse(
                         publish,
@@ -256,7 +292,7 @@ final class Appends {
 
     private int refuseOverdue() {
         int refused = 0;
-        while (!makingRoom && !waiting.isEmpty()) {
+        while (!makingRoom && !ending && !waiting.isEmpty()) {
             RelayException why = full.overdue(waiting.element());
             if (why == null) {
                 return refused;

@@ -3,6 +3,7 @@ package io.tabletrelay.core.pipe;
 import io.tabletrelay.api.RelayException;
 import io.tabletrelay.core.delivery.Consumer;
 import java.util.ArrayDeque;
+import java.util.function.Predicate;
 
 /**
  * What came for a pipe while its files were not open, until they are.
@@ -51,6 +52,24 @@ final class BeforeOpen {
         for (TransferLoop.Request request = asked.poll(); request != null; request = asked.poll()) {
             request.whenOpen().accept(open);
         }
+    }
+
+    /** Answers all who wait with this, connections too, and forgets what they said. */
+    void refuseAll(RelayException why) {
+        said.clear();
+        refuseBinding(each -> true, why);
+        refuseAsked(why);
+    }
+
+    /** Answers connections that asked for the pipe, those for whom this is true. */
+    void refuseBinding(Predicate<Consumer> whom, RelayException why) {
+        bound.removeIf(each -> {
+            boolean refused = whom.test(each);
+            if (refused) {
+                each.sink().refused(why);
+            }
+            return refused;
+        });
     }
 
     /** Answers publishes and questions with this failure. */

@@ -5,6 +5,7 @@ import io.tabletrelay.api.PipeName;
 import io.tabletrelay.api.RelayException;
 import io.tabletrelay.core.config.StoreConfig;
 import io.tabletrelay.core.delivery.DiskTasks;
+import io.tabletrelay.core.delivery.RetryWait;
 import io.tabletrelay.core.store.EventLog;
 import io.tabletrelay.core.store.ForceFailedException;
 import java.util.function.LongSupplier;
@@ -28,8 +29,6 @@ import org.slf4j.LoggerFactory;
  */
 final class GroupCommit {
     private static final Logger LOG = LoggerFactory.getLogger(GroupCommit.class);
-    private static final long FIRST_RETRY_NANOS = 1_000_000_000L;
-    private static final long LONGEST_RETRY_NANOS = 60_000_000_000L;
 
     private final PipeName pipe;
     private final EventLog log;
@@ -53,8 +52,7 @@ final class GroupCommit {
 
     private long endedAtNanos;
     private @Nullable RelayException failure;
-    private long retryNanos = FIRST_RETRY_NANOS;
-    private long retryAtNanos;
+    private final RetryWait retry = new RetryWait();
 
     /** {@code onFailure} is told when a force has failed, and says whether that was the end of all that waited for one. */
     GroupCommit(
@@ -108,7 +106,7 @@ final class GroupCommit {
             return latestNanos();
         }
         boolean forcesAgain = uncovered && failure != null && somebodyWaits;
-        return forcesAgain || refusal() != null ? retryAtNanos : otherwise;
+        return forcesAgain || refusal() != null ? retry.atNanos() : otherwise;
     }
 
     /** The log could make room: at durability process that is all it takes to be well again. */
@@ -120,13 +118,13 @@ final class GroupCommit {
 
     private void wellAgain() {
         failure = null;
-        retryNanos = FIRST_RETRY_NANOS;
+        retry.wentWell();
     }
 
     /** Why nothing may be appended at the moment, or null. */
     @Nullable
     RelayException refusal() {
-        return failure != null && nanoTime.getAsLong() - retryAtNanos < 0 ? failure : null;
+        return failure != null && !retry.isOver(nanoTime.getAsLong()) ? failure : null;
     }
 
     /** What is wrong since the last force failed; empty: nothing. */
@@ -145,9 +143,8 @@ final class GroupCommit {
                 "event was not stored: pipe=" + pipe + ", " + cause.reason() + "; publish it again later",
                 cause);
         failure = refusal;
-        retryAtNanos = nanoTime.getAsLong() + retryNanos;
-        LOG.warn("publishes are refused for {} ms: {}", retryNanos / 1_000_000, cause.reason());
-        retryNanos = Math.min(2 * retryNanos, LONGEST_RETRY_NANOS);
+        long waitNanos = retry.failed(nanoTime.getAsLong());
+        LOG.warn("publishes are refused for {} ms: {}", waitNanos / 1_000_000, cause.reason());
         if (onFailure.test(refusal)) {
             gathered = 0;
             gatheredBytes = 0;
@@ -158,7 +155,7 @@ final class GroupCommit {
 
     private boolean isDue(long now) {
         if (gathered == 0) { // left by an earlier run: nobody may ask for it for a long time
-            return somebodyWaits && (failure == null || now - retryAtNanos >= 0);
+            return somebodyWaits && (failure == null || retry.isOver(now));
         }
         return gathered >= expected || gatheredBytes >= mostBytes || now - latestNanos() >= 0;
     }

@@ -1,8 +1,10 @@
 package io.tabletrelay.core.pipe;
 
+import io.tabletrelay.core.config.DeliveryConfig;
 import io.tabletrelay.core.delivery.BindOptions;
 import io.tabletrelay.core.delivery.Consumer;
 import io.tabletrelay.core.delivery.DeliverySink;
+import io.tabletrelay.core.pipe.SaidLines.Verb;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
@@ -16,9 +18,9 @@ final class LinkedConsumer implements ConsumerLink {
     private final LineInbox inbox = new LineInbox();
     private final AtomicBoolean gone = new AtomicBoolean();
 
-    LinkedConsumer(LoopedPipe pipe, DeliverySink sink, BindOptions options) {
+    LinkedConsumer(LoopedPipe pipe, DeliverySink sink, BindOptions options, DeliveryConfig config) {
         this.pipe = pipe;
-        this.consumer = new Consumer(sink, options);
+        this.consumer = new Consumer(sink, options, config);
     }
 
     Consumer consumer() {
@@ -27,37 +29,37 @@ final class LinkedConsumer implements ConsumerLink {
 
     @Override
     public void ack(long firstId, long lastId) {
-        line(firstId);
+        tell(inbox.add(Verb.ACK, firstId, lastId));
     }
 
     @Override
     public void ackUpTo(long id) {
-        throw new UnsupportedOperationException();
+        tell(inbox.add(Verb.ACK_UP_TO, id, 0));
     }
 
     @Override
     public void nack(long id, long delayMillis, String reason) {
-        line(-id);
+        tell(inbox.add(Verb.NACK, id, delayMillis, reason));
     }
 
     @Override
     public void term(long id, String reason) {
-        throw new UnsupportedOperationException();
+        tell(inbox.add(Verb.TERM, id, 0, reason));
     }
 
     @Override
     public void hold(long id) {
-        throw new UnsupportedOperationException();
+        tell(inbox.add(Verb.HOLD, id, 0));
     }
 
     @Override
     public void window(int events) {
-        throw new UnsupportedOperationException();
+        tell(inbox.window(events));
     }
 
     @Override
     public void unbind() {
-        throw new UnsupportedOperationException();
+        pipe.submit(loop -> loop.unbind(consumer));
     }
 
     @Override
@@ -79,8 +81,8 @@ final class LinkedConsumer implements ConsumerLink {
         }
     }
 
-    private void line(long line) {
-        if (inbox.add(line)) {
+    private void tell(boolean first) {
+        if (first) {
             pipe.submit(loop -> loop.lines(consumer, inbox.takeAll()));
         }
     }

@@ -8,14 +8,17 @@ import io.tabletrelay.api.ProducerSequence;
 import io.tabletrelay.api.RelayException;
 import io.tabletrelay.core.config.PipeSettings;
 import io.tabletrelay.core.delivery.BindOptions;
+import io.tabletrelay.core.delivery.BindOptions.Start;
 import io.tabletrelay.core.delivery.DeadLetter;
 import io.tabletrelay.core.delivery.DeliverySink;
 import io.tabletrelay.core.delivery.EventState;
 import io.tabletrelay.core.metrics.PipeGauges;
 import io.tabletrelay.core.metrics.PipeMetrics;
+import io.tabletrelay.core.pipe.SubscriptionChange.Kind;
 import io.tabletrelay.core.store.EventGroup;
 import io.tabletrelay.core.store.folder.PipeStore;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -50,18 +53,16 @@ final class LoopedPipe implements Pipe, PipeGauges {
     private final TransferLoop loop;
     private final MpscUnboundedArrayQueue<Consumer<TransferLoop>> commands = new MpscUnboundedArrayQueue<>(64);
     private final AtomicBoolean scheduled = new AtomicBoolean();
+    private final AtomicBoolean deleted = new AtomicBoolean();
     private final AtomicLong waitingBytes = new AtomicLong();
     private TransferThread.@Nullable Timer timer;
     private volatile Snapshot snapshot = Snapshot.NOTHING;
-    private volatile Standing standing = new Standing(TransferLoop.State.OPENING.name(), "", false);
+    private volatile Standing standing = Standing.NEW;
 
     /** What the gauges show: the pipe as it was after its last turn. {@code known}: its files have been open. */
     record Snapshot(boolean known, long backlog, int inFlight, int waiting, long floor, long lastId) {
         static final Snapshot NOTHING = new Snapshot(false, 0, 0, 0, 0, 0);
     }
-
-    /** The rest of what a list shows; replaced when it changes. */
-    record Standing(String state, String reason, boolean consumer) {}
 
     LoopedPipe(
             PipeName name,
@@ -108,9 +109,17 @@ final class LoopedPipe implements Pipe, PipeGauges {
                 : new EventGroup(payloads, sequence, context.delivery().clock().millis());
         long counted = bytes;
         long now = context.delivery().nanoTime().getAsLong();
-        WaitingAppend publish = new WaitingAppend(group, sequence, madeFor, now, (appended, refusal) -> {
-            waitingBytes.addAndGet(-counted); // before the producer is told, who may publish again at once
-            tell(listener, appended, refusal);
+        WaitingAppend publish = new WaitingAppend(group, sequence, madeFor, now, new AppendListener() {
+            @Override
+            public @Nullable RelayException objection() {
+                return listener.objection();
+            }
+
+            @Override
+            public void answered(@Nullable Appended appended, @Nullable Throwable refusal) {
+                waitingBytes.addAndGet(-counted); // before the producer is told, who may publish again at once
+                tell(listener, appended, refusal);
+            }
         });
         submit(running -> running.append(publish));
     }
@@ -125,7 +134,8 @@ final class LoopedPipe implements Pipe, PipeGauges {
 
     @Override
     public ConsumerLink bind(DeliverySink sink, BindOptions options) {
-        LinkedConsumer link = new LinkedConsumer(this, sink, options);
+        LinkedConsumer link =
+                new LinkedConsumer(this, sink, options, context.delivery().config());
         submit(running -> running.bind(link.consumer()));
         return link;
     }
@@ -140,7 +150,7 @@ final class LoopedPipe implements Pipe, PipeGauges {
 
     @Override
     public CompletionStage<EventState> stateOf(long id) {
-        return ask(open -> open.subscription().stateOf(id));
+        return ask(open -> open.subscriptions().shown().subscription().stateOf(id));
     }
 
     @Override
@@ -156,18 +166,97 @@ final class LoopedPipe implements Pipe, PipeGauges {
     }
 
     @Override
+    public CompletionStage<List<SubscriptionStatus>> subscriptions() {
+        return ask(open -> open.subscriptions().status());
+    }
+
+    @Override
+    public CompletionStage<Created> createSubscription(String subscription, Start start) {
+        AtomicBoolean isNew = new AtomicBoolean();
+        return change(
+                        open -> isNew.set(open.subscriptions().find(subscription) == null),
+                        Kind.CREATE,
+                        subscription,
+                        start)
+                .thenApply(status -> new Created(Objects.requireNonNull(status), isNew.get()));
+    }
+
+    @Override
+    public CompletionStage<SubscriptionStatus> resetSubscription(String subscription, Start start) {
+        return change(open -> {}, Kind.RESET, subscription, start).thenApply(Objects::requireNonNull);
+    }
+
+    @Override
+    public CompletionStage<Void> deleteSubscription(String subscription) {
+        return change(open -> {}, Kind.DELETE, subscription, null).thenApply(gone -> null);
+    }
+
+    private CompletableFuture<@Nullable SubscriptionStatus> change(
+            Consumer<OpenPipe> before, Kind kind, String subscription, @Nullable Start start) {
+        CompletableFuture<@Nullable SubscriptionStatus> result = new CompletableFuture<>();
+        submit(running -> running.request(new TransferLoop.Request(
+                open -> {
+                    before.accept(open);
+                    open.subscriptions()
+                            .changes()
+                            .add(new SubscriptionChange(
+                                    kind,
+                                    subscription,
+                                    start,
+                                    made -> result.complete(made == null ? null : made.status()),
+                                    result::completeExceptionally));
+                },
+                result::completeExceptionally)));
+        return result;
+    }
+
+    @Override
     public CompletionStage<Long> finish() {
-        throw new UnsupportedOperationException();
+        CompletableFuture<Long> result = new CompletableFuture<>();
+        submit(running -> running.request(
+                new TransferLoop.Request(open -> open.life().finish(result), result::completeExceptionally)));
+        return result;
     }
 
     @Override
     public CompletionStage<PipeStatus> change(StateChange change, @Nullable Long ifVersion) {
-        throw new UnsupportedOperationException();
+        CompletableFuture<PipeStatus> result = new CompletableFuture<>();
+        submit(running -> running.request(new TransferLoop.Request(
+                open -> open.life().change(change, ifVersion, failure -> answer(result, running, failure)),
+                why -> answer(result, running, why))));
+        return result;
     }
 
     @Override
     public CompletionStage<PipeStatus> reopen() {
-        throw new UnsupportedOperationException();
+        CompletableFuture<PipeStatus> result = new CompletableFuture<>();
+        submit(running -> {
+            running.retryNow();
+            running.request(new TransferLoop.Request(
+                    open -> answer(result, running, null), why -> answer(result, running, why)));
+        });
+        return result;
+    }
+
+    private static void answer(
+            CompletableFuture<PipeStatus> result, TransferLoop running, @Nullable Throwable failure) {
+        if (failure == null) {
+            result.complete(running.status());
+        } else {
+            result.completeExceptionally(failure);
+        }
+    }
+
+    /** The pipe is gone for ever: whoever waits, or comes later, is refused. Completes when its files are closed; fails if it was told before. */
+    CompletableFuture<Void> delete() {
+        RelayException why = new RelayException(
+                ErrorCode.NO_SUCH_PIPE, "pipe was deleted: pipe=" + name + "; there is no such pipe");
+        if (!deleted.compareAndSet(false, true)) {
+            return CompletableFuture.failedFuture(why);
+        }
+        CompletableFuture<Void> closed = new CompletableFuture<>();
+        submit(running -> running.delete(why, closed));
+        return closed;
     }
 
     /** No publish is taken and nothing is sent any more; acks still count. Completes when that is so. */
@@ -236,17 +325,10 @@ final class LoopedPipe implements Pipe, PipeGauges {
     }
 
     /** As the pipe was after its last turn; does not open it. */
-    PipeGlance glance() {
-        Snapshot last = snapshot;
+    PipeGlance glance(Supplier<Standing> stored) {
         Standing now = standing;
-        return new PipeGlance(
-                name.value(),
-                now.state(),
-                now.reason(),
-                last.known() ? last.lastId() : null,
-                last.known() ? last.backlog() : null,
-                last.inFlight(),
-                now.consumer());
+        return PipeGlance.of(
+                name.value(), now.life() == null ? now.orLife(stored.get().life()) : now, snapshot);
     }
 
     boolean hasInFlight() {

@@ -3,6 +3,7 @@ package io.tabletrelay.core.pipe;
 import io.tabletrelay.api.ErrorCode;
 import io.tabletrelay.api.PipeName;
 import io.tabletrelay.api.RelayException;
+import io.tabletrelay.core.delivery.BindOptions;
 import io.tabletrelay.core.delivery.DeadLetters;
 import io.tabletrelay.core.delivery.DiskTasks;
 import io.tabletrelay.core.delivery.DroppingOldest;
@@ -10,9 +11,12 @@ import io.tabletrelay.core.delivery.Retention;
 import io.tabletrelay.core.delivery.Subscription;
 import io.tabletrelay.core.metrics.PipeMetrics;
 import io.tabletrelay.core.store.EventLog;
+import io.tabletrelay.core.store.folder.LifeCycle;
 import io.tabletrelay.core.store.folder.PipeStore;
+import java.util.Objects;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a pipe works with while its store is open.
@@ -24,14 +28,13 @@ final class OpenPipe {
     private final PipeStore store;
     private final DeadLetters deadLetters;
     private final Appends appends;
-    private final Subscription subscription;
-    private final AckCommit acks;
+    private final OpenSubscriptions subscriptions;
     private final Retention retention;
     private final PipeMetrics metrics;
     /** What an earlier run left: nothing is delivered before all of it is durable. */
     private final long foundUpToId;
 
-    private final AttemptsFlush flush;
+    private final PipeLife life;
 
     OpenPipe(
             PipeName name,
@@ -46,20 +49,13 @@ final class OpenPipe {
         this.store = store;
         this.foundUpToId = store.log().lastId();
         this.deadLetters = deadLetters;
-        this.subscription = new Subscription(
-                store.log(),
-                store.settled(),
-                store.attempts(),
-                deadLetters,
-                diskTasks,
-                context.delivery(),
-                memory.losses(),
-                metrics);
+        this.subscriptions =
+                new OpenSubscriptions(name, store, deadLetters, context, diskTasks, memory, metrics, onFailure);
         this.metrics = metrics;
-        this.retention = new Retention(name.value(), store.log(), store.settled(), diskTasks, context.delivery());
+        this.retention = new Retention(name.value(), store.log(), subscriptions, diskTasks, context.delivery());
         LongSupplier nanoTime = context.delivery().nanoTime();
-        DroppingOldest dropping = new DroppingOldest(
-                name.value(), store.log(), store.settled(), subscription, diskTasks, nanoTime, metrics);
+        DroppingOldest dropping =
+                new DroppingOldest(name.value(), store.log(), subscriptions, diskTasks, nanoTime, metrics);
         FullPipe full =
                 new FullPipe(store.config().whenFull(), store.log().oldSegments(), retention, dropping, nanoTime);
         this.appends = new Appends(
@@ -68,36 +64,43 @@ final class OpenPipe {
                 diskTasks,
                 full,
                 store.config(),
-                subscription::backlog,
+                subscriptions::backlog,
                 nanoTime,
                 memory.passed(),
-                store.settled()::raiseAppendedUpTo,
+                subscriptions::raiseAppendedUpTo,
                 metrics);
-        this.acks = new AckCommit(name, store.settled(), diskTasks, nanoTime);
-        this.flush = new AttemptsFlush(name, store.attempts(), diskTasks, nanoTime, onFailure);
+        this.life = new PipeLife(name, store.folder(), store.log(), diskTasks, appends, this::hold, nanoTime);
+    }
+
+    private void hold(LifeCycle now) {
+        appends.refuseAll(now.refusal(name));
+        subscriptions.pause(!now.sends());
+        if (now.isFinished()) {
+            subscriptions.finish();
+        }
     }
 
     /** One turn; sends up to about that many payload bytes. Returns how much was done. */
     int turn(int deliveryBytes, boolean hasConsumer) {
         int work = appends.turn();
         appends.commit().turn(hasConsumer || appends.confirming());
-        acks.turn();
-        work += foundIsDurable() ? subscription.deliver(deliveryBytes) : 0;
-        work += subscription.upkeep() ? 1 : 0;
+        work += subscriptions.turn(deliveryBytes, foundIsDurable());
         retention.turn();
         appends.checkFiles();
-        flush.turn();
+        life.turn(this::isAllSettled, subscriptions.exist());
         return work;
+    }
+
+    /** True: every subscription has settled everything that was and will be confirmed, as durably as the pipe settles. */
+    private boolean isAllSettled() {
+        return subscriptions.areAllSettled() && appends.isIdle();
     }
 
     /** True: its files may be closed, and nobody will notice. */
     boolean isIdle() {
-        boolean settledIsDurable =
-                !store.settled().wantsForce() && acks.trouble().isEmpty();
         boolean appendedIsDurable = store.log().durableId() == store.log().lastId()
                 || store.log().lastId() == foundUpToId; // the next open finds it as this one did
-        boolean nothingToDo = appends.isIdle() && subscription.isIdle() && flush.isIdle() && retention.isIdle();
-        return nothingToDo && settledIsDurable && appendedIsDurable;
+        return appends.isIdle() && subscriptions.isIdle() && retention.isIdle() && appendedIsDurable;
     }
 
     /** When the next turn is wanted though no command comes, or {@code otherwise}. */
@@ -112,22 +115,21 @@ final class OpenPipe {
 
     /** When a turn is wanted that finds the files open, or {@code otherwise}. */
     long openUntilNanos(long otherwise) {
-        long deadline = foundIsDurable() ? subscription.nextDeadlineNanos(otherwise) : otherwise;
+        long deadline = subscriptions.nextDeadlineNanos(otherwise, foundIsDurable());
         deadline = earlier(deadline, appends.commit().nextDeadlineNanos(otherwise));
-        deadline = earlier(deadline, acks.nextDeadlineNanos(otherwise));
-        deadline = earlier(deadline, flush.retryNanos(otherwise));
+        deadline = earlier(deadline, life.nextDeadlineNanos(otherwise));
         return earlier(deadline, appends.nextDeadlineNanos(otherwise));
     }
 
     /** Closes files that nobody will notice. I/O thread. */
     void closeIdle() {
-        subscription.close();
+        subscriptions.close();
         store.closeInOrder();
     }
 
     /** Closes the files, also after a failure. I/O thread. */
     void close() {
-        subscription.close();
+        subscriptions.close();
         store.close();
     }
 
@@ -143,8 +145,38 @@ final class OpenPipe {
         return appends;
     }
 
-    Subscription subscription() {
-        return subscription;
+    OpenSubscriptions subscriptions() {
+        return subscriptions;
+    }
+
+    /** The subscription of that name; null: there is none, see {@link #createSubscription}, or it is being changed. */
+    @Nullable
+    Subscription subscription(String subscriptionName) {
+        return subscriptions.subscription(subscriptionName);
+    }
+
+    /**
+     * Makes the subscription of that name durable, if there is none, and hands it over; at once or in a later turn.
+     *
+     * @param whenNot is told why there is none
+     */
+    void createSubscription(
+            String subscriptionName,
+            BindOptions.Start start,
+            Consumer<Subscription> then,
+            Consumer<RelayException> whenNot) {
+        subscriptions
+                .changes()
+                .add(new SubscriptionChange(
+                        SubscriptionChange.Kind.CREATE,
+                        subscriptionName,
+                        start,
+                        made -> then.accept(Objects.requireNonNull(made).subscription()),
+                        whenNot));
+    }
+
+    PipeLife life() {
+        return life;
     }
 
     private boolean foundIsDurable() {
@@ -154,8 +186,7 @@ final class OpenPipe {
     /** What is wrong though the pipe is open; empty: nothing. */
     String trouble() {
         String ofAppends = appends.commit().trouble();
-        String ofSubscription = subscription.trouble();
-        return !ofAppends.isEmpty() ? ofAppends : !ofSubscription.isEmpty() ? ofSubscription : acks.trouble();
+        return !ofAppends.isEmpty() ? ofAppends : subscriptions.trouble();
     }
 
     void append(WaitingAppend publish, Consumer<RelayException> refuse) {
@@ -174,37 +205,43 @@ final class OpenPipe {
         return b - a < 0 ? b : a;
     }
 
-    PipeStatus status(boolean hasConsumer) {
+    PipeStatus status(Standing standing) {
         EventLog log = store.log();
         return new PipeStatus(
                 name.value(),
                 store.epoch(),
-                TransferLoop.State.OPEN.name(),
-                trouble(),
+                standing.state(),
+                standing.reason(),
+                true,
+                standing.version(),
+                standing.paused(),
+                standing.finishedAtId(),
                 store.config().durability(),
                 log.firstId(),
                 log.lastId(),
                 log.voidIds(),
-                subscription.floor(),
-                store.settled().durableFloor(),
-                log.lastId() - log.voidIds() - subscription.backlog(),
-                subscription.deliveredUpTo(),
-                subscription.inFlight(),
-                subscription.waiting(),
+                subscriptions.lowestFloor(),
+                subscriptions.durableFloor(),
+                log.lastId() - log.voidIds() - subscriptions.backlog(),
+                subscriptions.shown().subscription().deliveredUpTo(),
+                subscriptions.inFlight(),
+                subscriptions.waiting(),
                 deadLetters.count(),
                 metrics.droppedEvents(),
                 store.diskBytes(),
-                hasConsumer,
-                store.settings().values());
+                standing.consumer(),
+                store.settings().values(),
+                subscriptions.status());
     }
 
     LoopedPipe.Snapshot snapshot() {
+        subscriptions.show();
         return new LoopedPipe.Snapshot(
                 true,
-                subscription.backlog(),
-                subscription.inFlight(),
-                subscription.waiting(),
-                subscription.floor(),
+                subscriptions.backlog(),
+                subscriptions.inFlight(),
+                subscriptions.waiting(),
+                subscriptions.lowestFloor(),
                 store.log().lastId());
     }
 }

@@ -32,7 +32,7 @@ final class Opening {
         PipeStore opened = opener.get();
         store = opened;
         DeadLetters letters = new DeadLetters(opened.deadLetterLog());
-        letters.settleIn(opened.settled());
+        letters.settleIn(opened.subscriptions().existing());
         deadLetters = letters;
     }
 

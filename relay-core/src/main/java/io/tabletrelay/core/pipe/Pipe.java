@@ -49,6 +49,31 @@ public interface Pipe {
     /** Up to {@code limit} dead letters with numbers above {@code after}, oldest first. */
     CompletionStage<List<DeadLetter>> deadLetters(long after, int limit);
 
+    /** The subscriptions that there are. */
+    CompletionStage<List<SubscriptionStatus>> subscriptions();
+
+    /**
+     * Makes a subscription, which is on disk when this completes. One that is there stays as it is.
+     *
+     * @param start where a new one begins
+     */
+    CompletionStage<Created> createSubscription(String subscription, BindOptions.Start start);
+
+    /**
+     * Begins a subscription anew: what was settled comes again from the start on. On disk when this completes; refused with
+     * WRONG_STATE while it has a consumer.
+     */
+    CompletionStage<SubscriptionStatus> resetSubscription(String subscription, BindOptions.Start start);
+
+    /** Deletes a subscription, which then holds no events back. On disk when this completes; refused as a reset is. */
+    CompletionStage<Void> deleteSubscription(String subscription);
+
+    /**
+     * A subscription, and whether it is new.
+     *
+     * <p>Threading: immutable.
+     */
+    record Created(SubscriptionStatus subscription, boolean created) {}
     /**
      * End of stream: completes with the id of the last event (0: there never was one) once all that was appended before, and the
      * mark itself, is durable. From then on appends are refused with PIPE_FINISHED, but for repeats of what was stored, which are

@@ -12,4 +12,9 @@ import java.util.concurrent.Executor;
  * @param ioThreads run what may block on a disk
  * @param places how many pipes are open at a time
  */
-record PipeContext(StoreConfig store, DeliveryContext delivery, Executor ioThreads, OpenPlaces places) {}
+record PipeContext(StoreConfig store, DeliveryContext delivery, Executor ioThreads, OpenPlaces places) {
+    /** The same for one pipe, which has a turn by {@code wake}. */
+    PipeContext ofPipe(Runnable wake) {
+        return new PipeContext(store, delivery.ofPipe(wake), ioThreads, places);
+    }
+}

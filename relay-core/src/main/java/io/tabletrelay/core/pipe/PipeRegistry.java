@@ -23,6 +23,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -109,12 +110,64 @@ public final class PipeRegistry implements AutoCloseable {
         return directory.settings(name);
     }
 
-    /** All pipes there are, by name; none is opened for that. Reads the directory. */
+    /** All pipes there are, by name; none is opened for that. Reads the directory, and once the small file of each pipe. */
     public List<PipeGlance> glances() {
         TreeMap<String, PipeGlance> byName = new TreeMap<>();
-        directory.pipes().forEach(name -> byName.put(name.value(), PipeGlance.neverUsed(name.value())));
-        pipes.values().forEach(pipe -> byName.put(pipe.name().value(), pipe.glance()));
+        directory
+                .pipes()
+                .forEach(name -> byName.put(
+                        name.value(), PipeGlance.of(name.value(), atRest(name), LoopedPipe.Snapshot.NOTHING)));
+        pipes.forEach((name, pipe) -> byName.put(name.value(), pipe.glance(() -> atRest(name))));
         return List.copyOf(byName.values());
+    }
+
+    /** A pipe that nobody has used since the relay was started. */
+    private Standing atRest(PipeName name) {
+        try {
+            return new Standing(FilesState.AT_REST, directory.lifeCycle(name), "", false);
+        } catch (RelayException e) {
+            return new Standing(FilesState.FAILED, null, e.reason(), false);
+        }
+    }
+
+    /**
+     * Deletes a pipe: its connections, publishes and questions are refused, its files are closed, and the pipe is gone; also one
+     * that has failed. Completes on an I/O thread, once that is on disk. A pipe made under this name later goes on above its ids,
+     * and nothing said to this one reaches it. Fails with RelayException: NO_SUCH_PIPE, {@link WrongVersionException}; if the disk
+     * refuses, the next use of the name finds the pipe as it was.
+     *
+     * @param ifVersion the version that its state must have; null: any
+     */
+    public CompletionStage<Void> delete(PipeName name, @Nullable Long ifVersion) {
+        if (stopping) {
+            return CompletableFuture.failedStage(stopping(name));
+        }
+        return CompletableFuture.supplyAsync(() -> toDelete(name, ifVersion), ioThreads)
+                .thenCompose(pipe -> pipe.delete().thenRunAsync(() -> delete(pipe), ioThreads));
+    }
+
+    private LoopedPipe toDelete(PipeName name, @Nullable Long ifVersion) {
+        if (!pipes.containsKey(name) && !directory.exists(name)) {
+            throw new RelayException(
+                    ErrorCode.NO_SUCH_PIPE, "pipe cannot be deleted: pipe=" + name + "; there is none");
+        }
+        if (ifVersion != null) {
+            long version = directory.lifeCycle(name).version();
+            if (version != ifVersion) {
+                throw new WrongVersionException(name, version, ifVersion);
+            }
+        }
+        return pipes.computeIfAbsent(name, this::make);
+    }
+
+    private void delete(LoopedPipe pipe) {
+        try {
+            directory.delete(pipe.name());
+        } finally { // whatever is there now, that one serves it no more
+            metrics.removePipe(pipe.name());
+            pipes.remove(pipe.name(), pipe);
+        }
+        log.info("pipe deleted: pipe={}", pipe.name());
     }
 
     /** Takes no publish and sends nothing from now on. Returns once nothing is in flight, or when the time is up. */

@@ -3,15 +3,17 @@ package io.tabletrelay.core.pipe;
 import io.tabletrelay.api.ErrorCode;
 import io.tabletrelay.api.PipeName;
 import io.tabletrelay.api.RelayException;
+import io.tabletrelay.core.delivery.BindOptions;
 import io.tabletrelay.core.delivery.Consumer;
-import io.tabletrelay.core.delivery.ConsumerLine;
 import io.tabletrelay.core.delivery.DeadLetter;
 import io.tabletrelay.core.delivery.Subscription;
 import io.tabletrelay.core.metrics.PipeMetrics;
 import io.tabletrelay.core.store.DamageException;
+import io.tabletrelay.core.store.folder.LifeCycle;
 import io.tabletrelay.core.store.folder.PipeStore;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -20,14 +22,14 @@ import org.slf4j.LoggerFactory;
 /**
  * One pipe's step function: each {@link #doWork} takes commands, appends in a batch, confirms, and delivers while credit lasts.
  *
- * <p>States: OPENING → OPEN → CLOSED (nothing to do, and its place is wanted) → OPENING (at the next use, or when segments that are
+ * <p>States of its files: OPENING → OPEN → AT_REST (nothing to do, and its place is wanted) → OPENING (at the next use, or when segments that are
  * kept for their age may go; never again once the relay stops); OPENING or OPEN → FAILED (the store cannot be used; said once) →
  * OPENING (after a wait that doubles up to a minute).
  * Connections stay in every state, publishes are refused in FAILED and while the relay stops.
  *
  * <p>Threading: confined to the pipe's transfer thread.
  */
-final class TransferLoop implements ConsumerLine.Listener {
+final class TransferLoop {
     private static final Logger log = LoggerFactory.getLogger(TransferLoop.class);
     private static final int DELIVERY_BYTES_A_TURN = 256 << 10;
     private static final long FIRST_RETRY_NANOS = 1_000_000_000L;
@@ -35,24 +37,17 @@ final class TransferLoop implements ConsumerLine.Listener {
     /** For so long a publish waits for a place of its pipe among those that are open. */
     private static final long LONGEST_WAIT_NANOS = 10_000_000_000L;
 
-    enum State {
-        OPENING,
-        OPEN,
-        FAILED,
-        CLOSED
-    }
-
     private final PipeName name;
     private final Supplier<PipeStore> opener;
     private final PipeContext context;
     private final PipeMetrics metrics;
     private final DiskQueue diskTasks;
-    private final ConsumerLine line;
+    private final Bindings bindings;
     private final BeforeOpen beforeOpen = new BeforeOpen();
     private final PipeMemory memory = new PipeMemory();
     private final OpenPlace place;
 
-    private State state = State.OPENING;
+    private FilesState state = FilesState.OPENING;
     /** Under way; null once it is done, or as soon as its outcome counts no more. */
     private @Nullable Opening opening;
 
@@ -71,6 +66,11 @@ final class TransferLoop implements ConsumerLine.Listener {
     private @Nullable DamageException damage;
 
     private @Nullable OpenPipe open;
+    /** Of the pipe as it is open, or was last; null: it was not yet. */
+    private @Nullable PipeLife life;
+    /** The pipe is gone for ever; null: it is not. */
+    private @Nullable RelayException deleted;
+
     private long retryNanos = FIRST_RETRY_NANOS;
     private long retryAtNanos;
 
@@ -86,10 +86,14 @@ final class TransferLoop implements ConsumerLine.Listener {
             PipeMetrics metrics) {
         this.name = name;
         this.opener = opener;
-        this.context = context;
+        this.context = context.ofPipe(() -> transferThread.accept(() -> {}));
         this.metrics = metrics;
         this.diskTasks = new DiskQueue(context.ioThreads(), transferThread);
-        this.line = new ConsumerLine(context.delivery().config().takeoverProbe().toNanos(), this);
+        this.bindings = new Bindings(
+                name,
+                context.delivery().config().takeoverProbe().toNanos(),
+                context.delivery().nanoTime(),
+                memory);
         this.place = new OpenPlace(
                 context.places(),
                 () -> transferThread.accept(() -> {}),
@@ -98,24 +102,26 @@ final class TransferLoop implements ConsumerLine.Listener {
 
     /** One turn, after the commands. Returns how much was done; more than nothing means: call again soon. */
     int doWork() {
-        if (line.expireProbe(now())) {
+        if (bindings.expireProbes()) {
             return 1; // what the newcomer acked before it was bound is among the commands now, and goes ahead of
             // deliveries
         }
-        if (state == State.FAILED && now() - retryAtNanos >= 0) {
-            state = State.OPENING;
+        if (state == FilesState.FAILED && now() - retryAtNanos >= 0) {
+            state = FilesState.OPENING;
         }
-        if (state == State.CLOSED && !stopping && (!beforeOpen.isEmpty() || (reopens && now() - reopenAtNanos >= 0))) {
-            state = State.OPENING;
+        if (state == FilesState.AT_REST
+                && !stopping
+                && (!beforeOpen.isEmpty() || bindings.wantsOpen() || (reopens && now() - reopenAtNanos >= 0))) {
+            state = FilesState.OPENING;
         }
-        if (state == State.OPENING && opening == null && !closing && !stopping) {
+        if (state == FilesState.OPENING && opening == null && !closing && !stopping) {
             openWhenThereIsAPlace();
         }
         OpenPipe current = open;
         if (current == null) {
             return 0;
         }
-        int work = current.turn(DELIVERY_BYTES_A_TURN, line.holder() != null);
+        int work = current.turn(DELIVERY_BYTES_A_TURN, bindings.any());
         if (work == 0 && place.isWanted(isIdle(current), now())) {
             closeIdle(current);
         }
@@ -129,14 +135,14 @@ final class TransferLoop implements ConsumerLine.Listener {
 
     /** When the next turn is wanted though no command comes, or {@code otherwise}. */
     long nextDeadlineNanos(long otherwise) {
-        long deadline = line.probeDeadlineNanos(otherwise);
-        if (state == State.FAILED) {
+        long deadline = bindings.probeDeadlineNanos(otherwise);
+        if (state == FilesState.FAILED) {
             return earlier(deadline, retryAtNanos);
         }
-        if (state == State.OPENING && place.isWaiting()) {
+        if (state == FilesState.OPENING && place.isWaiting()) {
             return earlier(deadline, now() + OpenPlaces.PATIENCE_NANOS);
         }
-        if (state == State.CLOSED && reopens && !stopping) {
+        if (state == FilesState.AT_REST && reopens && !stopping) {
             return earlier(deadline, reopenAtNanos);
         }
         OpenPipe current = open;
@@ -153,7 +159,7 @@ final class TransferLoop implements ConsumerLine.Listener {
 
     void request(Request request) {
         OpenPipe current = open;
-        if (stopping || state == State.FAILED) {
+        if (stopping || state == FilesState.FAILED) {
             request.whenNot().accept(unavailable());
         } else if (current == null) {
             beforeOpen.ask(request);
@@ -162,44 +168,72 @@ final class TransferLoop implements ConsumerLine.Listener {
         }
     }
 
-    /** Waits until the pipe is open, unless it has nothing to send; once the relay is stopping nobody is bound any more. */
+    /**
+     * Waits until the pipe is open, unless nothing is to be said of it but that the connection is bound; once the relay is stopping
+     * nobody is bound any more.
+     */
     void bind(Consumer consumer) {
-        boolean rests = state == State.CLOSED && beforeOpen.isEmpty() && atClose.backlog() == 0;
+        if (deleted != null) {
+            consumer.sink().refused(deleted);
+            return;
+        }
+        if (isExacting(consumer) && state == FilesState.FAILED) {
+            consumer.sink().refused(unavailable());
+            return;
+        }
+        boolean nothingToSay = !isExacting(consumer)
+                && (atClose.lastId() == 0 || bindings.knows(consumer.options().subscription()))
+                && atClose.backlog() == 0
+                && (life == null || !life.current().isFinished());
+        boolean rests = state == FilesState.AT_REST && beforeOpen.isEmpty() && nothingToSay;
         if (open == null && !rests) {
             beforeOpen.bind(consumer);
         } else if (!stopping && !consumer.isGone()) {
-            line.join(consumer, now());
+            bindings.join(consumer);
         }
+    }
+
+    /** True: it is told what it is bound to, and of failures. Consumers of dialect 1 stay whatever happens. */
+    private static boolean isExacting(Consumer consumer) {
+        return consumer.options().dialect() == BindOptions.Dialect.TWO;
+    }
+
+    void unbind(Consumer consumer) {
+        beforeOpen.gone(consumer);
+        bindings.unbind(consumer);
     }
 
     void gone(Consumer consumer) {
         consumer.gone();
         beforeOpen.gone(consumer);
-        line.gone(consumer, now());
+        bindings.gone(consumer);
     }
 
     void life(Consumer consumer, boolean probePong) {
-        line.life(consumer, probePong, now());
+        bindings.life(consumer, probePong);
     }
 
-    /** Acks (an id) and negative acks (its negative) of a connection. */
-    void lines(Consumer from, long[] lines) {
+    /** What a connection said. */
+    void lines(Consumer from, SaidLines lines) {
         OpenPipe current = open;
-        if (!from.everBound()) {
-            metrics.lateAcksDropped(lines.length);
+        boolean ofNow = from.beginning() == memory.beginningOf(from.options().subscription());
+        if (!from.everBound() || !ofNow || deleted != null) {
+            metrics.lateAcksDropped(lines.size());
         } else if (current != null) {
-            apply(current.subscription(), from, lines);
+            apply(current.subscription(from.options().subscription()), from, lines);
         } else if (!beforeOpen.say(() -> lines(from, lines))) {
-            metrics.lateAcksDropped(lines.length);
+            metrics.lateAcksDropped(lines.size());
         }
     }
 
     PipeStatus status() {
         OpenPipe current = open;
-        if (current == null) {
-            return PipeStatus.notOpen(name.value(), state.name(), reason, line.holder() != null);
-        }
-        return current.status(line.holder() != null);
+        Standing now = standing(Standing.NEW);
+        return current == null ? PipeStatus.notOpen(name.value(), now) : current.status(now);
+    }
+
+    FilesState files() {
+        return state;
     }
 
     LoopedPipe.Snapshot snapshot() {
@@ -208,12 +242,12 @@ final class TransferLoop implements ConsumerLine.Listener {
     }
 
     /** The same one if nothing has changed. */
-    LoopedPipe.Standing standing(LoopedPipe.Standing before) {
+    Standing standing(Standing before) {
         OpenPipe current = open;
+        LifeCycle now = life == null ? null : life.current();
         String why = current == null ? reason : current.trouble();
-        boolean bound = line.holder() != null;
-        boolean same = before.state().equals(state.name()) && before.reason().equals(why) && before.consumer() == bound;
-        return same ? before : new LoopedPipe.Standing(state.name(), why, bound);
+        boolean bound = bindings.any();
+        return before.is(state, now, why, bound) ? before : new Standing(state, now, why, bound);
     }
 
     void listDeadLetters(long after, int limit, CompletableFuture<List<DeadLetter>> result) {
@@ -230,9 +264,10 @@ final class TransferLoop implements ConsumerLine.Listener {
     /** The relay is stopping: no publish is taken and nothing is sent any more; acks still count. */
     void stopSending() {
         stopping = true;
+        bindings.stopping();
         OpenPipe current = open;
         if (current != null) {
-            current.subscription().stopSending();
+            current.subscriptions().stopSending(unavailable());
             current.appends().failWaiting(unavailable());
         }
         beforeOpen.refuseAsked(unavailable());
@@ -241,18 +276,34 @@ final class TransferLoop implements ConsumerLine.Listener {
     /** Closes the store; the future completes when that is done. Nothing is taken afterwards. */
     void close(CompletableFuture<Void> closed) {
         stopSending();
-        OpenPipe current = open;
-        open = null;
-        state = State.CLOSED;
+        OpenPipe current = letGo();
+        state = FilesState.AT_REST;
         atClose = LoopedPipe.Snapshot.NOTHING;
         Runnable confirmed =
                 current == null ? () -> {} : () -> current.appends().failAll(unavailable());
         closeStore(filesOf(current), confirmed, closed); // what the last force covers is confirmed
     }
 
+    /** A failed pipe is opened now. */
+    void retryNow() {
+        if (state == FilesState.FAILED && !stopping) {
+            state = FilesState.OPENING;
+        }
+    }
+
+    /** The pipe is gone for ever: all who wait are told so; the future completes when its files are closed. */
+    void delete(RelayException why, CompletableFuture<Void> closed) {
+        deleted = why;
+        close(closed);
+        bindings.refuse(each -> true, why);
+        beforeOpen.refuseAll(why);
+    }
+
     /** The pipe cannot go on: everything that waits is told, and it is opened again later. */
     void fail(Throwable cause) {
-        if (state == State.FAILED || state == State.CLOSED || closing) { // closing: a task of what was open before
+        if (state == FilesState.FAILED
+                || state == FilesState.AT_REST
+                || closing) { // closing: a task of what was open before
             log.warn("something broke in a pipe that is not open: pipe={}, state={}", name, state, cause);
             return;
         }
@@ -260,47 +311,62 @@ final class TransferLoop implements ConsumerLine.Listener {
         if (!failure.reason().equals(reason)) { // said when it failed first, and still true
             log.error("{}; opening it again in {} ms", failure.reason(), retryNanos / 1_000_000, cause);
         }
-        state = State.FAILED;
+        state = FilesState.FAILED;
         damage = cause instanceof DamageException found ? found : null;
         reason = failure.reason();
         failureCode = failure.code();
         retryAtNanos = now() + retryNanos;
         retryNanos = Math.min(retryNanos * 2, LONGEST_RETRY_NANOS);
-        OpenPipe current = open;
-        open = null;
+        OpenPipe current = letGo();
         atClose = LoopedPipe.Snapshot.NOTHING;
         if (current != null) {
             current.appends().failAll(failure);
+            current.subscriptions().changes().end(failure);
         }
         closeStore(filesOf(current), () -> {}, new CompletableFuture<>());
         beforeOpen.refuseAsked(failure);
+        beforeOpen.refuseBinding(TransferLoop::isExacting, failure);
+        bindings.refuse(TransferLoop::isExacting, failure);
     }
 
-    @Override
-    public void taken(Consumer holder) {
-        OpenPipe current = open;
-        if (current != null) {
-            current.subscription().attach(holder);
+    private void apply(@Nullable Subscription subscription, Consumer from, SaidLines lines) {
+        if (lines.window() != SaidLines.NO_WINDOW) {
+            from.window(lines.window());
         }
-    }
-
-    @Override
-    public void left(Consumer holder, boolean lost) {
-        OpenPipe current = open;
-        if (current != null) {
-            current.subscription().detach(lost && !stopping);
-        }
-    }
-
-    private void apply(Subscription subscription, Consumer from, long[] lines) {
         int dropped = 0;
-        for (long id : lines) {
-            boolean known = id > 0 ? subscription.ack(id) : subscription.nack(from, -id);
-            dropped += known ? 0 : 1;
+        for (int i = 0; i < lines.size(); i++) {
+            dropped += subscription != null && apply(subscription, from, lines, i) ? 0 : 1;
         }
         if (dropped > 0) {
             metrics.lateAcksDropped(dropped);
         }
+    }
+
+    private static boolean apply(Subscription subscription, Consumer from, SaidLines lines, int i) {
+        long first = lines.first(i);
+        return switch (lines.verb(i)) {
+            case ACK -> subscription.ack(from, first, lines.second(i));
+            case ACK_UP_TO -> subscription.ackUpTo(from, first);
+            case NACK -> subscription.nack(from, first, nanos(lines.second(i)), lines.reason(i));
+            case TERM -> subscription.terminate(from, first, lines.reason(i));
+            case HOLD -> subscription.hold(from, first);
+        };
+    }
+
+    /** Negative stays negative. */
+    private static long nanos(long millis) {
+        return millis < 0 ? millis : TimeUnit.MILLISECONDS.toNanos(millis);
+    }
+
+    /** Nobody is served any more; what was open is to be closed. */
+    private @Nullable OpenPipe letGo() {
+        OpenPipe current = open;
+        open = null;
+        bindings.closed();
+        if (current != null) {
+            current.subscriptions().letGo();
+        }
+        return current;
     }
 
     private void openWhenThereIsAPlace() {
@@ -335,13 +401,11 @@ final class TransferLoop implements ConsumerLine.Listener {
     private void opened(OpenPipe opened) {
         opening = null;
         open = opened;
-        state = State.OPEN;
+        life = opened.life();
+        state = FilesState.OPEN;
         reason = "";
         retryNanos = FIRST_RETRY_NANOS;
-        Consumer holder = line.holder();
-        if (holder != null) {
-            opened.subscription().attach(holder);
-        }
+        bindings.opened(opened);
         beforeOpen.handTo(opened, this::bind);
     }
 
@@ -356,8 +420,8 @@ final class TransferLoop implements ConsumerLine.Listener {
     }
 
     private void closeIdle(OpenPipe current) {
-        open = null;
-        state = State.CLOSED;
+        letGo();
+        state = FilesState.AT_REST;
         atClose = current.snapshot();
         long never = now() + (Long.MAX_VALUE >> 1);
         reopenAtNanos = current.expiresAtNanos(never);
@@ -390,6 +454,9 @@ final class TransferLoop implements ConsumerLine.Listener {
     }
 
     private RelayException unavailable() {
+        if (deleted != null) {
+            return deleted;
+        }
         return stopping
                 ? new RelayException(
                         ErrorCode.STOPPING, "relay is stopping: pipe=" + name + "; publish again when it is back")

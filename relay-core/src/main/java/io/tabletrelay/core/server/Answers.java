@@ -16,7 +16,7 @@ final class Answers {
     private static final int FORBIDDEN = 4003;
     private static final int NO_SUCH_PIPE = 4004;
     static final int TAKEN_OVER = 4409;
-    private static final int PIPE_FINISHED = 4410;
+    static final int GONE = 4410;
     static final int TOO_MUCH = 4429;
     private static final int PIPE_FAILED = 4500;
 
@@ -67,7 +67,7 @@ final class Answers {
             case PIPE_BUSY -> PIPE_BUSY;
             case FORBIDDEN -> FORBIDDEN;
             case NO_SUCH_PIPE -> NO_SUCH_PIPE;
-            case PIPE_FINISHED -> PIPE_FINISHED;
+            case PIPE_FINISHED -> GONE;
             case PIPE_FAILED -> PIPE_FAILED;
             case STOPPING -> RESTARTING;
             default -> 0;

@@ -1,5 +1,6 @@
 package io.tabletrelay.core.server;
 
+import io.tabletrelay.api.ErrorCode;
 import io.tabletrelay.api.PipeName;
 import io.tabletrelay.api.RelayException;
 import io.tabletrelay.core.delivery.BindOptions;
@@ -261,7 +262,13 @@ final class ConsumerSession implements Session, DeliverySink {
 
     @Override
     public void refused(RelayException why) {
-        refuse(PIPE_BUSY, why.reason());
+        if (why.code() == ErrorCode.PIPE_BUSY) {
+            refuse(PIPE_BUSY, "Too many connections.");
+        } else if (why.code() == ErrorCode.NO_SUCH_PIPE) {
+            refuse(Answers.GONE, "pipe deleted");
+        } else {
+            refuse(PIPE_BUSY, why.reason());
+        }
     }
 
     private void refuse(int code, String reason) {

@@ -1,5 +1,6 @@
 package io.tabletrelay.core.server;
 
+import io.tabletrelay.api.ErrorCode;
 import io.tabletrelay.api.RelayException;
 import io.tabletrelay.core.delivery.BindOptions;
 import io.tabletrelay.core.delivery.BindOptions.Start;
@@ -98,7 +99,8 @@ final class ConsumingSide implements DeliverySink {
                 asked.batchEvents(),
                 asked.strict(),
                 mode,
-                asked.headers());
+                asked.headers(),
+                asked.confirmAcks());
     }
 
     /** Where answers go; null if this one was refused, or not asked for at all because of a fault. */
@@ -184,7 +186,12 @@ final class ConsumingSide implements DeliverySink {
         synchronized (lock) {
             over = true;
         }
-        answers.refused(why);
+        if (why.code() == ErrorCode.NO_SUCH_PIPE) { // it was there when it was asked for
+            answers.error(why);
+            connection.close(Answers.GONE, "pipe deleted");
+        } else {
+            answers.refused(why);
+        }
     }
 
     @Override
@@ -214,9 +221,7 @@ final class ConsumingSide implements DeliverySink {
 
     @Override
     public void acked(long[] firstIds, long[] lastIds) {
-        if (asked.confirmAcks()) {
-            answers.say(ServerLines.acked(firstIds, lastIds));
-        }
+        answers.say(ServerLines.acked(firstIds, lastIds));
     }
 
     @Override

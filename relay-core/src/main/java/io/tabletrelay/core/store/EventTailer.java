@@ -2,6 +2,7 @@ package io.tabletrelay.core.store;
 
 import java.nio.ByteBuffer;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads a log forward. It stands on one event at a time; what its accessors return is good until its next step, and not
@@ -68,6 +69,10 @@ public interface EventTailer extends AutoCloseable {
 
     /** The event's headers, decoded anew at each call. */
     Map<String, String> headers();
+
+    /** The header of that name, null if there is none; costs nothing then. The name is of ASCII letters. */
+    @Nullable
+    String header(String name);
 
     @Override
     void close();

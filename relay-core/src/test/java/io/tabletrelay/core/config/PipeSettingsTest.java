@@ -88,6 +88,8 @@ class PipeSettingsTest {
                     block-timeout | 0s        | block-timeout=0ms must be more than 0
                     on-damage     | none      | allowed=[skip, stop]
                     retain        | 7d,8d     | write it like acked, 7d, 50GiB or 7d,50GiB
+                    retain        | 99999999999d | time is too long: '99999999999d'; write at most 999999999d
+                    retain        | 1000000000h,1GiB | time is too long: '1000000000h'; write at most 999999999h
                     retain        | for ever  | not a size: 'for ever'; write it like 4096, 512MiB or 8GiB
                     """)
     void aValueThatIsNoneIsRefusedWithTheWayOut(String name, String value, String wayOut) {

@@ -3,6 +3,7 @@ package io.tabletrelay.core.delivery;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.tabletrelay.api.RelayException;
+import io.tabletrelay.core.config.DeliveryConfig;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,27 +15,29 @@ class ConsumerLineTest {
     private static final long SECOND = 1_000_000_000L;
 
     private final List<String> said = new ArrayList<>();
-    private final ConsumerLine line = new ConsumerLine(5 * SECOND, new ConsumerLine.Listener() {
-        @Override
-        public void taken(Consumer holder) {
-            said.add(holder.sink() + " taken");
-        }
+    private final ConsumerLine line =
+            new ConsumerLine("pipe=p, subscription=s", 5 * SECOND, new ConsumerLine.Listener() {
+                @Override
+                public void taken(Consumer holder) {
+                    holder.tell(null);
+                    said.add(holder.sink() + " taken");
+                }
 
-        @Override
-        public void left(Consumer holder, boolean lost) {
-            said.add(holder.sink() + (lost ? " lost" : " left"));
-        }
-    });
-    private final Consumer a = new Consumer(new NamedSink("a"), BindOptions.DIALECT_1);
-    private final Consumer b = new Consumer(new NamedSink("b"), BindOptions.DIALECT_1);
-    private final Consumer c = new Consumer(new NamedSink("c"), BindOptions.DIALECT_1);
+                @Override
+                public void left(Consumer holder, boolean lost) {
+                    said.add(holder.sink() + (lost ? " lost" : " left"));
+                }
+            });
+    private final Consumer a = new Consumer(new NamedSink("a"), BindOptions.DIALECT_1, DeliveryConfig.DEFAULT);
+    private final Consumer b = new Consumer(new NamedSink("b"), BindOptions.DIALECT_1, DeliveryConfig.DEFAULT);
+    private final Consumer c = new Consumer(new NamedSink("c"), BindOptions.DIALECT_1, DeliveryConfig.DEFAULT);
 
     @Test
     void theFirstIsBoundAtOnce() {
         line.join(a, 0);
 
         assertThat(said).containsExactly("a bound", "a taken");
-        assertThat(line.holder()).isSameAs(a);
+        assertThat(line.holders()).containsExactly(a);
     }
 
     @Test
@@ -80,7 +83,7 @@ class ConsumerLineTest {
         assertThat(said).containsExactly("a bound", "a taken", "a probed", "b refused", "a probed");
 
         assertThat(line.expireProbe(7 * SECOND)).isTrue();
-        assertThat(line.holder()).isSameAs(c);
+        assertThat(line.holders()).containsExactly(c);
     }
 
     @Test
@@ -88,7 +91,7 @@ class ConsumerLineTest {
         line.join(a, 0);
         line.join(b, 0);
         line.join(c, 0);
-        line.gone(a, 1);
+        line.gone(a, true, 1);
 
         assertThat(said).containsExactly("a bound", "a taken", "a probed", "a lost", "b bound", "b taken", "b probed");
     }
@@ -97,18 +100,18 @@ class ConsumerLineTest {
     void aNewcomerThatLeavesTakesItsProbeWithIt() {
         line.join(a, 0);
         line.join(b, 0);
-        line.gone(b, 1);
+        line.gone(b, true, 1);
 
         assertThat(line.expireProbe(10 * SECOND)).isFalse();
-        assertThat(line.holder()).isSameAs(a);
+        assertThat(line.holders()).containsExactly(a);
     }
 
     @Test
     void aConnectionThatNeverBoundMayLeave() {
-        line.gone(b, 0);
+        line.gone(b, true, 0);
         line.join(a, 0);
-        line.gone(a, 1);
-        line.gone(a, 2);
+        line.gone(a, true, 1);
+        line.gone(a, true, 2);
 
         assertThat(said).containsExactly("a bound", "a taken", "a lost");
     }

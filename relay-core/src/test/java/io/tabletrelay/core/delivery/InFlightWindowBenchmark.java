@@ -20,7 +20,7 @@ public class InFlightWindowBenchmark {
     }
 
     private void add() {
-        window.add(++sent, sent);
+        window.add(++sent, 100, sent);
         window.lastEndsAt(sent * FRAME_BYTES);
     }
 

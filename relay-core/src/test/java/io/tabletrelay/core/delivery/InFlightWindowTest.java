@@ -16,7 +16,7 @@ class InFlightWindowTest {
 
     @Test
     void aSecondAckOfTheSameEventFindsNothing() {
-        window.add(7, 0);
+        window.add(7, 100, 0);
 
         assertThat(window.remove(7)).isTrue();
         assertThat(window.remove(7)).isFalse();
@@ -25,7 +25,7 @@ class InFlightWindowTest {
 
     @Test
     void theDeadlineStartsOnlyWhenTheLastByteReachedTheSocket() {
-        window.add(1, 0);
+        window.add(1, 100, 0);
         window.lastEndsAt(500);
 
         window.written(499, 90);
@@ -38,7 +38,7 @@ class InFlightWindowTest {
 
     @Test
     void anUnwrittenEventIsLookedAtOnceATimeout() {
-        window.add(1, 0);
+        window.add(1, 100, 0);
 
         assertThat(window.nextDeadlineNanos(50, TIMEOUT)).isEqualTo(100);
         assertThat(window.nextDeadlineNanos(130, TIMEOUT)).isEqualTo(230);
@@ -46,9 +46,9 @@ class InFlightWindowTest {
 
     @Test
     void clearGivesBackTheIdsInAscendingOrder() {
-        window.add(5, 0);
-        window.add(2, 0);
-        window.add(9, 0);
+        window.add(5, 100, 0);
+        window.add(2, 100, 0);
+        window.add(9, 100, 0);
 
         assertThat(window.clear()).containsExactly(2, 5, 9);
         assertThat(window.size()).isZero();
@@ -69,7 +69,7 @@ class InFlightWindowTest {
             } else {
                 offset += 10;
                 model.put(id, offset);
-                window.add(id, i);
+                window.add(id, 100, i);
                 window.lastEndsAt(offset);
             }
             long oldest = model.isEmpty() ? 0 : model.keySet().iterator().next();

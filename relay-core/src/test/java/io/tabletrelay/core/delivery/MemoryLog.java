@@ -232,6 +232,11 @@ final class MemoryLog implements EventLog {
         }
 
         @Override
+        public @Nullable String header(String name) {
+            return headers().get(name);
+        }
+
+        @Override
         public void close() {}
     }
 }

@@ -9,6 +9,7 @@ import io.tabletrelay.core.config.RedeliveryConfig;
 import io.tabletrelay.core.metrics.RelayMetrics;
 import io.tabletrelay.core.store.acks.AttemptJournal;
 import io.tabletrelay.core.store.acks.SettledIds;
+import io.tabletrelay.core.store.folder.SubscriptionFiles;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -40,7 +41,7 @@ class SubscriptionTest {
     private int maxDeliveries = 5;
     private Subscription subscription;
     private RecordingSink sink = new RecordingSink();
-    private Consumer consumer = new Consumer(sink, BindOptions.DIALECT_1);
+    private Consumer consumer = new Consumer(sink, BindOptions.DIALECT_1, config());
     private boolean bound;
 
     @BeforeEach
@@ -48,9 +49,8 @@ class SubscriptionTest {
         SettledIds settled = SettledIds.open(folder.resolve("default.settled"), 1, 0, 1 << 20);
         AttemptJournal attempts = AttemptJournal.open(folder.resolve("default.attempts"));
         DeadLetters deadLetters = new DeadLetters(deadLetterLog);
-        deadLetters.settleIn(settled);
-        RedeliveryConfig redelivery =
-                new RedeliveryConfig(ACK_TIMEOUT, Duration.ofSeconds(1), Duration.ofSeconds(60), maxDeliveries);
+        deadLetters.settleIn(
+                List.of(new SubscriptionFiles(BindOptions.DEFAULT_SUBSCRIPTION, 0, 1, 0, settled, attempts)));
         subscription = new Subscription(
                 log,
                 settled,
@@ -66,16 +66,19 @@ class SubscriptionTest {
                     then.accept(failure);
                 },
                 new DeliveryContext(
-                        new DeliveryConfig(window, 1 << 20, Duration.ofSeconds(5), redelivery),
-                        () -> nowNanos,
-                        () -> Instant.ofEpochMilli(nowNanos / 1_000_000),
-                        new Random(1)),
+                        config(), () -> nowNanos, () -> Instant.ofEpochMilli(nowNanos / 1_000_000), new Random(1)),
                 new LossStreak(),
                 new RelayMetrics().pipe(new PipeName("p")));
         flush = attempts::flush;
     }
 
     private Runnable flush = () -> {};
+
+    private DeliveryConfig config() {
+        RedeliveryConfig redelivery = new RedeliveryConfig(
+                ACK_TIMEOUT, ACK_TIMEOUT, Duration.ofSeconds(1), Duration.ofSeconds(60), maxDeliveries);
+        return new DeliveryConfig(window, 1 << 20, Duration.ofSeconds(5), redelivery);
+    }
 
     private void restart() {
         flush.run();
@@ -84,7 +87,7 @@ class SubscriptionTest {
 
     private void bind() {
         sink = new RecordingSink();
-        consumer = new Consumer(sink, BindOptions.DIALECT_1);
+        consumer = new Consumer(sink, BindOptions.DIALECT_1, config());
         subscription.attach(consumer);
         bound = true;
     }
@@ -115,8 +118,8 @@ class SubscriptionTest {
         appendNumbers(1, 100);
         bind();
         turn();
-        assertThat(subscription.ack(3)).isTrue();
-        assertThat(subscription.ack(3)).isTrue();
+        assertThat(subscription.ack(consumer, 3, 3)).isTrue();
+        assertThat(subscription.ack(consumer, 3, 3)).isTrue();
         turn();
 
         assertThat(sink.ids).hasSize(11).endsWith(11L);
@@ -129,7 +132,7 @@ class SubscriptionTest {
         appendNumbers(1, 10);
         bind();
         turn();
-        assertThat(subscription.nack(consumer, 9)).isTrue();
+        assertThat(subscription.nack(consumer, 9, -1, "")).isTrue();
         log.forcedUpTo = 0;
         restart();
         nowNanos += Duration.ofMinutes(2).toNanos();
@@ -150,7 +153,7 @@ class SubscriptionTest {
         appendNumbers(1, 100);
         bind();
         turn();
-        assertThat(subscription.nack(consumer, 9)).isTrue();
+        assertThat(subscription.nack(consumer, 9, -1, "")).isTrue();
         flush.run();
         Files.write(ring, onDisk);
 
@@ -169,9 +172,9 @@ class SubscriptionTest {
         bind();
         turn();
 
-        assertThat(subscription.ack(11)).isFalse();
-        assertThat(subscription.ack(0)).isFalse();
-        assertThat(subscription.ack(Long.MAX_VALUE)).isFalse();
+        assertThat(subscription.ack(consumer, 11, 11)).isFalse();
+        assertThat(subscription.ack(consumer, 0, 0)).isFalse();
+        assertThat(subscription.ack(consumer, Long.MAX_VALUE, Long.MAX_VALUE)).isFalse();
         assertThat(subscription.backlog()).isEqualTo(100);
     }
 
@@ -180,9 +183,9 @@ class SubscriptionTest {
         appendNumbers(1, 5);
         bind();
         turn();
-        subscription.ack(1);
-        subscription.ack(3);
-        subscription.detach(true);
+        subscription.ack(consumer, 1, 1);
+        subscription.ack(consumer, 3, 3);
+        subscription.detach(consumer, true);
         appendNumbers(6, 7);
         bind();
         turn();
@@ -195,10 +198,10 @@ class SubscriptionTest {
         appendNumbers(1, 3);
         bind();
         turn();
-        subscription.detach(true);
+        subscription.detach(consumer, true);
         bind();
 
-        assertThat(subscription.ack(2)).isTrue();
+        assertThat(subscription.ack(consumer, 2, 2)).isTrue();
         turn();
         assertThat(sink.ids).containsExactly(1L, 3L);
     }
@@ -208,15 +211,15 @@ class SubscriptionTest {
         appendNumbers(1, 20);
         bind();
         turn();
-        LongStream.of(2, 3, 7, 10).forEach(subscription::ack);
+        LongStream.of(2, 3, 7, 10).forEach(id -> subscription.ack(consumer, id, id));
         turn();
         restart();
         bind();
         turn();
 
         assertThat(sink.ids).containsExactly(1L, 4L, 5L, 6L, 8L, 9L, 11L, 12L, 13L, 14L);
-        assertThat(subscription.ack(2)).isTrue();
-        assertThat(subscription.ack(15)).isFalse();
+        assertThat(subscription.ack(consumer, 2, 2)).isTrue();
+        assertThat(subscription.ack(consumer, 15, 15)).isFalse();
     }
 
     @Test
@@ -226,10 +229,10 @@ class SubscriptionTest {
         appendNumbers(1, 2);
         bind();
         turn();
-        subscription.ack(2);
+        subscription.ack(consumer, 2, 2);
         List<Long> waitsMillis = new ArrayList<>();
         for (int i = 0; i < 8; i++) {
-            assertThat(subscription.nack(consumer, 1)).isTrue();
+            assertThat(subscription.nack(consumer, 1, -1, "")).isTrue();
             long waitNanos = subscription.nextDeadlineNanos(Long.MAX_VALUE) - nowNanos;
             waitsMillis.add(waitNanos / 1_000_000);
             nowNanos += waitNanos - 1;
@@ -252,12 +255,12 @@ class SubscriptionTest {
         bind();
         turn();
         Consumer old = consumer;
-        subscription.detach(false);
+        subscription.detach(consumer, false);
         bind();
         turn();
 
-        assertThat(subscription.nack(old, 1)).isFalse();
-        assertThat(subscription.nack(consumer, 2)).isFalse();
+        assertThat(subscription.nack(old, 1, -1, "")).isFalse();
+        assertThat(subscription.nack(consumer, 2, -1, "")).isFalse();
         assertThat(subscription.inFlight()).isOne();
     }
 
@@ -270,7 +273,7 @@ class SubscriptionTest {
         for (int i = 0; i < maxDeliveries; i++) {
             turn();
             assertThat(sink.ids).hasSize(i + 1).containsOnly(1L);
-            subscription.nack(consumer, 1);
+            subscription.nack(consumer, 1, -1, "");
             nowNanos += 100 * SECOND;
         }
         turn();
@@ -292,7 +295,7 @@ class SubscriptionTest {
         appendNumbers(1, 2);
         bind();
         turn();
-        subscription.nack(consumer, 1);
+        subscription.nack(consumer, 1, -1, "");
         restart();
         bind();
         turn();
@@ -310,7 +313,7 @@ class SubscriptionTest {
         appendNumbers(1, 1);
         bind();
         turn();
-        subscription.nack(consumer, 1);
+        subscription.nack(consumer, 1, -1, "");
         nowNanos = 0;
         restart();
         bind();
@@ -327,9 +330,9 @@ class SubscriptionTest {
         appendNumbers(1, 2);
         bind();
         turn();
-        subscription.nack(consumer, 2);
+        subscription.nack(consumer, 2, -1, "");
         flush.run();
-        subscription.ack(2);
+        subscription.ack(consumer, 2, 2);
         open();
 
         assertThat(subscription.stateOf(2).state()).isEqualTo("settled");
@@ -344,7 +347,7 @@ class SubscriptionTest {
         appendNumbers(1, 2);
         bind();
         turn();
-        subscription.nack(consumer, 1);
+        subscription.nack(consumer, 1, -1, "");
         turn();
         assertThat(subscription.waiting()).isOne();
         assertThat(subscription.trouble()).contains("no space left");
@@ -368,7 +371,7 @@ class SubscriptionTest {
         bind();
         turn();
         for (long id = 1; id <= 4_200; id++) {
-            subscription.nack(consumer, id);
+            subscription.nack(consumer, id, -1, "");
         }
         turn();
         nowNanos += 2 * SECOND;
@@ -384,7 +387,8 @@ class SubscriptionTest {
         turn();
         new DeadLetters(deadLetterLog)
                 .append(new io.tabletrelay.core.store.EventGroup(
-                        List.of(DeadLetters.describe(MemoryLog.payload("1"), 1, "max-deliveries", 5, "negative ack")),
+                        List.of(new DeadLetters(deadLetterLog)
+                                .describe(MemoryLog.payload("1"), 1, "max-deliveries", 5, "negative ack")),
                         null,
                         0));
         restart();
@@ -416,13 +420,13 @@ class SubscriptionTest {
         appendNumbers(1, 5);
         bind();
         turn();
-        subscription.ack(2);
+        subscription.ack(consumer, 2, 2);
         turn();
         assertThat(sink.ids).containsExactly(1L, 2L, 3L);
         nowNanos += ACK_TIMEOUT.toNanos();
         turn();
         assertThat(sink.ids).containsExactly(1L, 2L, 3L, 1L, 3L);
-        subscription.ack(3);
+        subscription.ack(consumer, 3, 3);
         turn();
         assertThat(sink.ids).endsWith(1L, 3L, 4L);
 
@@ -457,14 +461,14 @@ class SubscriptionTest {
         for (int i = 0; i < 2; i++) {
             bind();
             turn();
-            subscription.detach(true);
+            subscription.detach(consumer, true);
         }
         assertThat(subscription.stateOf(1).failedDeliveries()).isZero();
 
         bind();
         turn();
-        subscription.ack(2);
-        subscription.detach(true);
+        subscription.ack(consumer, 2, 2);
+        subscription.detach(consumer, true);
         assertThat(subscription.stateOf(1).failedDeliveries()).isOne();
     }
 
@@ -476,7 +480,7 @@ class SubscriptionTest {
             bind();
             turn();
             assertThat(sink.ids).hasSize(connections < 3 ? 10 : 1);
-            subscription.detach(true);
+            subscription.detach(consumer, true);
             subscription.upkeep();
             nowNanos += 100 * SECOND;
             connections++;
@@ -498,7 +502,7 @@ class SubscriptionTest {
         while (subscription.floor() < 1) {
             bind();
             turn();
-            subscription.detach(true);
+            subscription.detach(consumer, true);
             subscription.upkeep();
             nowNanos += SECOND / 50;
             connects++;
@@ -515,7 +519,7 @@ class SubscriptionTest {
             bind();
             turn();
             assertThat(sink.ids).containsExactly(1L);
-            subscription.detach(false);
+            subscription.detach(consumer, false);
         }
 
         assertThat(subscription.stateOf(1).failedDeliveries()).isZero();
@@ -533,8 +537,8 @@ class SubscriptionTest {
         assertThat(sink.ids).containsExactly(4L, 105L, 106L);
         assertThat(subscription.backlog()).isEqualTo(3);
 
-        assertThat(subscription.ack(50)).isFalse();
-        LongStream.of(106, 105, 4).forEach(subscription::ack);
+        assertThat(subscription.ack(consumer, 50, 50)).isFalse();
+        LongStream.of(106, 105, 4).forEach(id -> subscription.ack(consumer, id, id));
         subscription.upkeep();
         assertThat(subscription.floor()).isEqualTo(106);
         assertThat(subscription.backlog()).isZero();
@@ -556,7 +560,7 @@ class SubscriptionTest {
                         org.assertj.core.groups.Tuple.tuple(3L, "damaged", 0),
                         org.assertj.core.groups.Tuple.tuple(4L, "damaged", 0),
                         org.assertj.core.groups.Tuple.tuple(5L, "damaged", 0));
-        sink.ids.forEach(subscription::ack);
+        sink.ids.forEach(id -> subscription.ack(consumer, id, id));
         assertThat(subscription.floor()).isEqualTo(10);
     }
 
@@ -583,7 +587,7 @@ class SubscriptionTest {
         appendNumbers(1, 5);
         bind();
         turn();
-        subscription.nack(consumer, 3);
+        subscription.nack(consumer, 3, -1, "");
         restart();
         log.damage(2, 4);
         nowNanos += 2 * SECOND;
@@ -607,7 +611,7 @@ class SubscriptionTest {
         turn();
         assertThat(sink.ids).containsExactly(1L, 2L, 3L);
 
-        subscription.detach(true);
+        subscription.detach(consumer, true);
         bind();
         log.cold = true;
         turn();
@@ -625,7 +629,7 @@ class SubscriptionTest {
         for (int i = 0; i < 60_000 && subscription.backlog() > 1; i++) {
             for (long id : sink.takeIds()) {
                 if (id != 1) {
-                    subscription.ack(id);
+                    subscription.ack(consumer, id, id);
                 }
             }
             turn();
@@ -646,7 +650,7 @@ class SubscriptionTest {
         appendNumbers(1, 3);
         bind();
         turn();
-        subscription.nack(consumer, 1);
+        subscription.nack(consumer, 1, -1, "");
         turn();
 
         nowNanos += 2 * SECOND;
@@ -662,15 +666,15 @@ class SubscriptionTest {
         Files.createDirectories(folder.resolve("default.settled.tmp").resolve("in the way"));
         bind();
         for (turn(); subscription.trouble().isEmpty(); turn()) {
-            sink.takeIds().stream().filter(id -> id > 1).forEach(subscription::ack);
+            sink.takeIds().stream().filter(id -> id > 1).forEach(id -> subscription.ack(consumer, id, id));
         }
         assertThat(subscription.nextDeadlineNanos(Long.MAX_VALUE)).isEqualTo(nowNanos + SECOND);
 
-        subscription.detach(false);
+        subscription.detach(consumer, false);
         nowNanos += 2 * SECOND;
         assertThat(subscription.nextDeadlineNanos(Long.MAX_VALUE)).isEqualTo(Long.MAX_VALUE);
 
-        subscription.ack(1);
+        subscription.ack(consumer, 1, 1);
         bind();
         turn();
         assertThat(sink.ids).hasSize(window);
@@ -697,7 +701,7 @@ class SubscriptionTest {
                 bind();
             }
             turn();
-            sink.takeIds().forEach(subscription::ack);
+            sink.takeIds().forEach(id -> subscription.ack(consumer, id, id));
             nowNanos += SECOND;
         }
         assertThat(subscription.backlog()).isZero();
@@ -712,12 +716,12 @@ class SubscriptionTest {
         switch (random.nextInt(12)) {
             case 0 -> log.append("x");
             case 1 -> log.appendVoid(1 + random.nextInt(3));
-            case 2, 3, 4 -> subscription.ack(known);
-            case 5 -> subscription.nack(consumer, known);
+            case 2, 3, 4 -> subscription.ack(consumer, known, known);
+            case 5 -> subscription.nack(consumer, known, -1, "");
             case 6 -> nowNanos += random.nextInt(40) * SECOND;
             case 7 -> {
                 if (random.nextInt(10) == 0) {
-                    subscription.detach(random.nextBoolean());
+                    subscription.detach(consumer, random.nextBoolean());
                     bound = false;
                 }
             }

@@ -17,11 +17,13 @@ import io.tabletrelay.core.pipe.ConsumerLink;
 import io.tabletrelay.core.pipe.Pipe;
 import io.tabletrelay.core.pipe.PipeStatus;
 import io.tabletrelay.core.pipe.StateChange;
+import io.tabletrelay.core.pipe.SubscriptionStatus;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
@@ -38,6 +40,7 @@ public final class FakePipe implements Pipe {
     private final Map<String, Long> lastSequences = new HashMap<>();
     private final List<Runnable> heldUp = new ArrayList<>();
     private final List<DeadLetter> deadLetters = new ArrayList<>();
+    private final Map<String, SubscriptionStatus> subscriptions = new TreeMap<>();
     private boolean holding;
     private boolean silent;
     private @Nullable RuntimeException refusal;
@@ -147,6 +150,10 @@ public final class FakePipe implements Pipe {
                         1,
                         "OPEN",
                         "",
+                        true,
+                        1,
+                        false,
+                        null,
                         Durability.PROCESS,
                         1,
                         stored.size(),
@@ -161,7 +168,8 @@ public final class FakePipe implements Pipe {
                         0,
                         4096,
                         false,
-                        settings.values()));
+                        settings.values(),
+                        List.copyOf(subscriptions.values())));
     }
 
     @Override
@@ -196,5 +204,50 @@ public final class FakePipe implements Pipe {
                 .filter(letter -> letter.number() > after)
                 .limit(limit)
                 .toList());
+    }
+
+    @Override
+    public synchronized CompletionStage<List<SubscriptionStatus>> subscriptions() {
+        return CompletableFuture.completedFuture(List.copyOf(subscriptions.values()));
+    }
+
+    /** A start at a time begins with the event of that many ms. */
+    @Override
+    public synchronized CompletionStage<Created> createSubscription(String subscription, BindOptions.Start start) {
+        SubscriptionStatus there = subscriptions.get(subscription);
+        return CompletableFuture.completedFuture(
+                there == null ? new Created(begin(subscription, start, 0), true) : new Created(there, false));
+    }
+
+    @Override
+    public synchronized CompletionStage<SubscriptionStatus> resetSubscription(
+            String subscription, BindOptions.Start start) {
+        SubscriptionStatus there = subscriptions.get(subscription);
+        return there == null
+                ? CompletableFuture.failedFuture(noSuch(subscription))
+                : CompletableFuture.completedFuture(begin(subscription, start, there.createdMillis()));
+    }
+
+    @Override
+    public synchronized CompletionStage<Void> deleteSubscription(String subscription) {
+        return subscriptions.remove(subscription) == null
+                ? CompletableFuture.failedFuture(noSuch(subscription))
+                : CompletableFuture.completedFuture(null);
+    }
+
+    private SubscriptionStatus begin(String subscription, BindOptions.Start start, long createdMillis) {
+        long first = start instanceof BindOptions.Start.AtId at
+                ? at.id()
+                : start instanceof BindOptions.Start.AtTime time
+                        ? time.time().toEpochMilli()
+                        : start instanceof BindOptions.Start.Latest ? stored.size() + 1 : 1;
+        SubscriptionStatus made =
+                new SubscriptionStatus(subscription, first, createdMillis, first - 1, 0, 0, 0, 0, 0, 0);
+        subscriptions.put(subscription, made);
+        return made;
+    }
+
+    private static RelayException noSuch(String subscription) {
+        return new RelayException(ErrorCode.NO_SUCH_SUBSCRIPTION, "no such subscription: subscription=" + subscription);
     }
 }

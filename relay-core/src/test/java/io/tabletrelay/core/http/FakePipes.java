@@ -49,7 +49,7 @@ public final class FakePipes {
 
     public List<PipeGlance> glances() {
         return names().stream()
-                .map(name -> new PipeGlance(name.value(), "OPEN", "", 0L, 0L, 0, false))
+                .map(name -> new PipeGlance(name.value(), "OPEN", "", true, false, 0L, 0L, 0, false))
                 .toList();
     }
 

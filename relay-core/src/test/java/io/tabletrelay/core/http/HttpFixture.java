@@ -63,6 +63,7 @@ final class HttpFixture implements AutoCloseable {
                         pipes::glances,
                         pipes::find,
                         pipes::create,
+                        (name, ifVersion) -> CompletableFuture.failedFuture(new UnsupportedOperationException()),
                         metrics,
                         () -> List.copyOf(notReadyReasons)),
                 idleTimeout);

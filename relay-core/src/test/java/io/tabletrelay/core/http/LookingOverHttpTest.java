@@ -101,7 +101,9 @@ class LookingOverHttpTest {
     @Test
     void deadLettersAreShownInPages() {
         for (int number = 1; number <= 3; number++) {
-            http.pipes.pipe("plant").bury(new DeadLetter(number, 10L + number, "max-deliveries", 20, "nack", 1_000, 5));
+            http.pipes
+                    .pipe("plant")
+                    .bury(new DeadLetter(number, 10L + number, "max-deliveries", 20, "nack", 1_000, 5, "default"));
         }
 
         JsonNode letters =
@@ -137,7 +139,8 @@ class LookingOverHttpTest {
     @ParameterizedTest
     @CsvSource({
         "GET, /v1/pipes/p/events, POST",
-        "DELETE, /v1/pipes/p, 'GET, HEAD, PUT'",
+        "PATCH, /v1/pipes/p, 'GET, HEAD, PUT, DELETE'",
+        "GET, /v1/pipes/p/drain, POST",
         "POST, /v1/pipes, 'GET, HEAD'",
         "POST, /metrics, 'GET, HEAD'",
         "PUT, /livez, 'GET, HEAD'"
@@ -229,6 +232,7 @@ class LookingOverHttpTest {
                         List::of,
                         name -> Optional.empty(),
                         (name, settings) -> new CompletableFuture<>(),
+                        (name, ifVersion) -> new CompletableFuture<>(),
                         http.metrics,
                         List::of));
     }

@@ -45,7 +45,7 @@ class DurablePipeTest {
     private final ArrayDeque<Runnable> diskWork = new ArrayDeque<>();
     private final ArrayDeque<Runnable> commands = new ArrayDeque<>();
     private final RecordingSink sink = new RecordingSink();
-    private final Consumer consumer = new Consumer(sink, BindOptions.DIALECT_1);
+    private final Consumer consumer = new Consumer(sink, BindOptions.DIALECT_1, DeliveryConfig.DEFAULT);
     private final DataDirectory directory;
     private final TransferLoop loop;
     private long nowNanos;
@@ -60,7 +60,7 @@ class DurablePipeTest {
         loop.bind(consumer);
         append("first");
         settle();
-        loop.lines(consumer, new long[] {1});
+        loop.lines(consumer, Said.acks(1));
         nowNanos += 1_000 * MILLI;
         settle();
         nowNanos += 1_000 * MILLI;
@@ -167,7 +167,7 @@ class DurablePipeTest {
             assertThat(diskWork).hasSize(1);
             settle();
         }
-        loop.lines(consumer, new long[] {2, 3, 4});
+        loop.lines(consumer, Said.acks(2, 3, 4));
         settle();
         nowNanos += 100 * MILLI;
         settle();
@@ -223,7 +223,7 @@ class DurablePipeTest {
             append("x");
         }
         settle();
-        loop.lines(consumer, new long[] {2, 3, 5});
+        loop.lines(consumer, Said.acks(2, 3, 5));
         turn();
         assertThat(loop.status().floor()).isEqualTo(3);
         assertThat(loop.status().durableFloor()).isEqualTo(1);
@@ -232,7 +232,7 @@ class DurablePipeTest {
 
         nowNanos += 75 * MILLI;
         turn();
-        loop.lines(consumer, new long[] {4});
+        loop.lines(consumer, Said.acks(4));
         assertThat(diskWork).hasSize(1);
         runDisk();
         turn();
@@ -245,14 +245,14 @@ class DurablePipeTest {
     void aFailingEventThatAKillLeftIsNotTakenForLostBeforeItIsForced() {
         append("second");
         settle();
-        loop.lines(consumer, new long[] {-2});
+        loop.lines(consumer, Said.acks(-2));
         settle();
         TransferLoop restarted = loop(); // on the files of the one that was killed
         RecordingSink sinkAfter = new RecordingSink();
-        Consumer consumerAfter = new Consumer(sinkAfter, BindOptions.DIALECT_1);
+        Consumer consumerAfter = new Consumer(sinkAfter, BindOptions.DIALECT_1, DeliveryConfig.DEFAULT);
         restarted.bind(consumerAfter);
 
-        while (!restarted.status().state().equals("OPEN")) {
+        while (restarted.files() != FilesState.OPEN) {
             step(restarted);
         }
         nowNanos += 2_000 * MILLI; // it is due, and the force has not run

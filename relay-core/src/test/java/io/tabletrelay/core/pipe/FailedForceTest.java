@@ -19,9 +19,7 @@ import io.tabletrelay.core.config.StoreConfig;
 import io.tabletrelay.core.delivery.DeadLetters;
 import io.tabletrelay.core.delivery.DeliveryContext;
 import io.tabletrelay.core.delivery.DroppingOldest;
-import io.tabletrelay.core.delivery.LossStreak;
 import io.tabletrelay.core.delivery.Retention;
-import io.tabletrelay.core.delivery.Subscription;
 import io.tabletrelay.core.metrics.PipeMetrics;
 import io.tabletrelay.core.metrics.RelayMetrics;
 import io.tabletrelay.core.store.EventGroup;
@@ -97,18 +95,18 @@ class FailedForceTest {
         DeliveryContext delivery =
                 new DeliveryContext(DeliveryConfig.DEFAULT, () -> nowNanos, () -> Instant.EPOCH, new Random(1));
         DeadLetters deadLetters = new DeadLetters(store.deadLetterLog());
-        Subscription subscription = new Subscription(
-                store.log(),
-                store.settled(),
-                store.attempts(),
+        OpenSubscriptions subscriptions = new OpenSubscriptions(
+                PIPE,
+                store,
                 deadLetters,
+                new PipeContext(config, delivery, Runnable::run, OpenPlaces.unlimited()),
                 this::submit,
-                delivery,
-                new LossStreak(),
-                metrics);
-        Retention retention = new Retention(PIPE.value(), store.log(), store.settled(), this::submit, delivery);
-        DroppingOldest dropping = new DroppingOldest(
-                PIPE.value(), store.log(), store.settled(), subscription, this::submit, () -> nowNanos, metrics);
+                new PipeMemory(),
+                metrics,
+                failure -> {});
+        Retention retention = new Retention(PIPE.value(), store.log(), subscriptions, this::submit, delivery);
+        DroppingOldest dropping =
+                new DroppingOldest(PIPE.value(), store.log(), subscriptions, this::submit, () -> nowNanos, metrics);
         return new FullPipe(config.whenFull(), store.log().oldSegments(), retention, dropping, () -> nowNanos);
     }
 

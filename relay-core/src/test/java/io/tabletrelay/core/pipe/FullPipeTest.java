@@ -17,6 +17,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.CompletionException;
 import java.util.stream.LongStream;
@@ -105,8 +106,11 @@ class FullPipeTest {
 
         rig.loop.request(new TransferLoop.Request(
                 open -> {
-                    states.add(open.subscription().stateOf(1).state());
-                    states.add(String.valueOf(open.subscription().ack(1)));
+                    states.add(Objects.requireNonNull(open.subscription("default"))
+                            .stateOf(1)
+                            .state());
+                    states.add(String.valueOf(
+                            Objects.requireNonNull(open.subscription("default")).ack(rig.consumer, 1, 1)));
                 },
                 why -> states.add(why.reason())));
 
@@ -286,7 +290,7 @@ class FullPipeTest {
         open(DROP, RetentionConfig.ACKED, MAX_BYTES, 0);
         rig.bind();
         fillUp();
-        rig.loop.lines(rig.consumer, new long[] {-2, -10}); // they wait for their redelivery
+        rig.loop.lines(rig.consumer, Said.acks(-2, -10)); // they wait for their redelivery
         rig.settle();
         assertThat(rig.loop.status().waiting()).isEqualTo(2);
 

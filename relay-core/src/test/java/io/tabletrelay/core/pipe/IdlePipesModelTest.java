@@ -96,7 +96,7 @@ class IdlePipesModelTest {
             for (int i = 0; i < 5; i++) {
                 long id = ids.get(random.nextInt(ids.size()));
                 of.acked.add(id);
-                pipe.loop.lines(pipe.consumer, new long[] {id});
+                pipe.loop.lines(pipe.consumer, Said.acks(id));
             }
         }
     }
@@ -129,7 +129,7 @@ class IdlePipesModelTest {
         of.seen = 0;
         pipe.bindAnew();
         RecordingSink sink = pipe.sink;
-        sink.onDeliver(id -> pipe.commands.add(() -> pipe.loop.lines(pipe.consumer, new long[] {id})));
+        sink.onDeliver(id -> pipe.commands.add(() -> pipe.loop.lines(pipe.consumer, Said.acks(id))));
         for (int second = 0; second < 3; second++) {
             all.settle();
             all.nowNanos += 2 * SECOND;

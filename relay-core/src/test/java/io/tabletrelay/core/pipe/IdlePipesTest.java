@@ -46,7 +46,7 @@ class IdlePipesTest {
 
     @Test
     void pipesTakeTurnsInBeingOpen() {
-        assertThat(states()).containsOnlyOnce("OPEN").containsOnly("OPEN", "CLOSED");
+        assertThat(states()).containsOnlyOnce("OPEN").containsOnly("OPEN", "AT_REST");
 
         for (Stepped pipe : all.pipes) {
             CompletableFuture<?> published = pipe.publish("x");
@@ -63,7 +63,7 @@ class IdlePipesTest {
         all.settle();
         deliverAndAck(a, "first");
         closeByUsing(b);
-        assertThat(a.state()).isEqualTo("CLOSED");
+        assertThat(a.state()).isEqualTo("AT_REST");
         assertThat(a.loop.status().consumer()).isTrue();
 
         a.append("second");
@@ -85,10 +85,10 @@ class IdlePipesTest {
 
         assertThat(a.state()).isEqualTo("OPEN");
         assertThat(b.state()).isEqualTo("OPENING");
-        a.loop.lines(a.consumer, new long[] {1});
+        a.loop.lines(a.consumer, Said.acks(1));
         all.settle();
         assertThat(b.state()).isEqualTo("OPEN");
-        assertThat(a.state()).isEqualTo("CLOSED");
+        assertThat(a.state()).isEqualTo("AT_REST");
     }
 
     @Test
@@ -96,7 +96,7 @@ class IdlePipesTest {
         a.append("x");
         all.settle();
         closeByUsing(b);
-        assertThat(a.state()).isEqualTo("CLOSED");
+        assertThat(a.state()).isEqualTo("AT_REST");
         assertThat(a.loop.snapshot().backlog()).isEqualTo(1);
 
         a.bindAnew();
@@ -108,7 +108,7 @@ class IdlePipesTest {
     @Test
     void aConsumerIsBoundToAClosedPipeThatHasNothingForItWithoutOpeningIt() {
         closeByUsing(b);
-        assertThat(a.state()).isEqualTo("CLOSED");
+        assertThat(a.state()).isEqualTo("AT_REST");
         int opens = a.opens;
 
         a.bindAnew();
@@ -126,9 +126,9 @@ class IdlePipesTest {
         a.loop.gone(a.consumer);
         all.settle();
         closeByUsing(b);
-        assertThat(a.state()).isEqualTo("CLOSED");
+        assertThat(a.state()).isEqualTo("AT_REST");
 
-        a.loop.lines(a.consumer, new long[] {1});
+        a.loop.lines(a.consumer, Said.acks(1));
         all.settle();
         assertThat(a.loop.status().floor()).isEqualTo(1);
         closeByUsing(b);
@@ -184,7 +184,7 @@ class IdlePipesTest {
     void aCommandThatComesWhileThePipeIsBeingClosedIsDoneWhenItIsOpenAgain() {
         closeByUsing(a);
         b.append("y");
-        while (!a.state().equals("CLOSED")) {
+        while (!a.state().equals("AT_REST")) {
             b.turn();
             a.turn();
         }
@@ -216,8 +216,8 @@ class IdlePipesTest {
         assertThat(refused.handle((appended, failure) -> ((RelayException) failure).code()))
                 .isCompletedWithValue(ErrorCode.BUSY);
         assertThat(c.opens).isLessThanOrEqualTo(1);
-        a.loop.lines(a.consumer, new long[] {1});
-        b.loop.lines(b.consumer, new long[] {1});
+        a.loop.lines(a.consumer, Said.acks(1));
+        b.loop.lines(b.consumer, Said.acks(1));
         Answer later = c.publish("z");
         all.settle();
         assertThat(later).isCompleted();
@@ -287,13 +287,13 @@ class IdlePipesTest {
                 kept.bindAnew();
                 kept.append("x");
                 two.settle();
-                kept.loop.lines(kept.consumer, new long[] {run});
+                kept.loop.lines(kept.consumer, Said.acks(run));
                 two.settle();
                 assertThat(segmentsOf(kept)).isEqualTo(run);
 
                 two.pipes.get(1).append("other");
                 two.settle();
-                assertThat(kept.state()).isEqualTo("CLOSED");
+                assertThat(kept.state()).isEqualTo("AT_REST");
                 two.nowNanos += 9 * SECOND;
                 two.settle();
                 assertThat(segmentsOf(kept)).isEqualTo(run);
@@ -314,7 +314,7 @@ class IdlePipesTest {
 
         assertThat(answer).isCompletedExceptionally();
         assertThat(a.loop.status().reason()).contains("id mark cannot be raised");
-        assertThat(a.loop.standing(new LoopedPipe.Standing("", "", false)).reason())
+        assertThat(a.loop.standing(Standing.NEW).reason())
                 .isEqualTo(a.loop.status().reason());
         Files.delete(a.folder().resolve("pipe.json.tmp/in-the-way"));
         Files.delete(a.folder().resolve("pipe.json.tmp"));
@@ -334,7 +334,7 @@ class IdlePipesTest {
         all.settle();
         closeByUsing(b);
 
-        assertThat(a.state()).isEqualTo("CLOSED");
+        assertThat(a.state()).isEqualTo("AT_REST");
         Answer stored = a.publish("y");
         all.settle();
         assertThat(stored).isCompletedWithValueMatching(appended -> appended.firstId() == 1);
@@ -396,7 +396,7 @@ class IdlePipesTest {
     private void deliverAndAck(Stepped pipe, String text) {
         pipe.append(text);
         all.settle();
-        pipe.loop.lines(pipe.consumer, new long[] {pipe.sink.ids.get(pipe.sink.ids.size() - 1)});
+        pipe.loop.lines(pipe.consumer, Said.acks(pipe.sink.ids.get(pipe.sink.ids.size() - 1)));
         all.settle();
     }
 }

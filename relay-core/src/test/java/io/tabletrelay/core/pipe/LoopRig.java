@@ -38,7 +38,7 @@ final class LoopRig implements AutoCloseable {
     static final long SECOND = 1_000_000_000L;
 
     final RecordingSink sink = new RecordingSink();
-    final Consumer consumer = new Consumer(sink, BindOptions.DIALECT_1);
+    final Consumer consumer = new Consumer(sink, BindOptions.DIALECT_1, DeliveryConfig.DEFAULT);
     final PipeMetrics metrics = new RelayMetrics().pipe(PIPE);
     final ArrayDeque<Runnable> diskWork = new ArrayDeque<>();
     private final ArrayDeque<Runnable> commands = new ArrayDeque<>();
@@ -167,7 +167,7 @@ final class LoopRig implements AutoCloseable {
 
     void ackUpTo(long first, long last) {
         for (long id = first; id <= last; id++) {
-            loop.lines(consumer, new long[] {id});
+            loop.lines(consumer, Said.acks(id));
             settle(); // what follows must be delivered before it is acked
         }
     }

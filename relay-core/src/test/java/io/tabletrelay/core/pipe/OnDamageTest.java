@@ -50,7 +50,7 @@ class OnDamageTest {
     private final ArrayDeque<Runnable> diskWork = new ArrayDeque<>();
     private final ArrayDeque<Runnable> commands = new ArrayDeque<>();
     private final RecordingSink sink = new RecordingSink();
-    private final Consumer consumer = new Consumer(sink, BindOptions.DIALECT_1);
+    private final Consumer consumer = new Consumer(sink, BindOptions.DIALECT_1, DeliveryConfig.DEFAULT);
     private final ListAppender<ILoggingEvent> logged = new ListAppender<>();
     private final Path data;
     private final DataDirectory directory;
@@ -126,7 +126,7 @@ class OnDamageTest {
     void aStoppedPipeGoesOnOnceTheEventsCanBeReadAndAcksOfMeanwhileCount() throws IOException {
         byte[] whole = damaged("stop");
         TransferLoop stopped = start();
-        stopped.lines(consumer, new long[] {1});
+        stopped.lines(consumer, Said.acks(1));
 
         Files.write(file(), whole);
         nowNanos += LONGEST_WAIT;

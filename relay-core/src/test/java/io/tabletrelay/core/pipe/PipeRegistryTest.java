@@ -111,14 +111,14 @@ class PipeRegistryTest {
         done(pipes.create(PLANT, PipeSettings.NONE));
 
         assertThat(pipes.glances())
-                .containsExactly(new PipeGlance("plant", "CLOSED", "", null, null, 0, false))
+                .containsExactly(new PipeGlance("plant", "OPEN", "", false, false, null, null, 0, false))
                 .isEqualTo(pipes.glances());
 
         done(append(PipeSettings.NONE));
         Awaitility.await("the list knows the event")
                 .atMost(Duration.ofSeconds(10))
                 .untilAsserted(() -> assertThat(pipes.glances())
-                        .containsExactly(new PipeGlance("plant", "OPEN", "", 1L, 1L, 0, false)));
+                        .containsExactly(new PipeGlance("plant", "OPEN", "", true, false, 1L, 1L, 0, false)));
     }
 
     private CompletionStage<Appended> append(PipeSettings madeFor) {

@@ -40,7 +40,7 @@ final class SteppedPipes implements AutoCloseable {
         final ArrayDeque<Runnable> commands = new ArrayDeque<>();
         final TransferLoop loop;
         RecordingSink sink = new RecordingSink();
-        Consumer consumer = new Consumer(sink, BindOptions.DIALECT_1);
+        Consumer consumer = new Consumer(sink, BindOptions.DIALECT_1, DeliveryConfig.DEFAULT);
         int opens;
 
         Stepped(int number) {
@@ -85,12 +85,12 @@ final class SteppedPipes implements AutoCloseable {
 
         void bindAnew() {
             sink = new RecordingSink();
-            consumer = new Consumer(sink, BindOptions.DIALECT_1);
+            consumer = new Consumer(sink, BindOptions.DIALECT_1, DeliveryConfig.DEFAULT);
             loop.bind(consumer);
         }
 
         String state() {
-            return loop.status().state();
+            return loop.files().name();
         }
 
         Path folder() {

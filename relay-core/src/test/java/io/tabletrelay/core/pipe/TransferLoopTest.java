@@ -50,7 +50,7 @@ class TransferLoopTest {
     private final ArrayDeque<Runnable> diskWork = new ArrayDeque<>();
     private final ArrayDeque<Runnable> commands = new ArrayDeque<>();
     private final RecordingSink sink = new RecordingSink();
-    private final Consumer consumer = new Consumer(sink, BindOptions.DIALECT_1);
+    private final Consumer consumer = new Consumer(sink, BindOptions.DIALECT_1, DeliveryConfig.DEFAULT);
     private final DataDirectory directory;
     private TransferLoop loop;
     private long nowNanos;
@@ -65,7 +65,7 @@ class TransferLoopTest {
 
     @BeforeEach
     void nothingIsOpenYet() {
-        assertThat(loop.status().state()).isEqualTo("OPENING");
+        assertThat(loop.files()).isEqualTo(FilesState.OPENING);
     }
 
     @AfterEach
@@ -83,7 +83,7 @@ class TransferLoopTest {
         return new TransferLoop(
                 PIPE,
                 () -> {
-                    openedTwice |= loop.status().state().equals("OPEN");
+                    openedTwice |= loop.files() == FilesState.OPEN;
                     if (full) {
                         throw new StoreException(ErrorCode.STORAGE_FULL, "no space left on device");
                     }
@@ -169,7 +169,7 @@ class TransferLoopTest {
         loop.bind(consumer);
         append(null, "a");
         settle();
-        loop.lines(consumer, new long[] {1});
+        loop.lines(consumer, Said.acks(1));
         settle();
         assertThat(loop.nextDeadlineNanos(Long.MAX_VALUE)).isEqualTo(Long.MAX_VALUE);
 
@@ -201,7 +201,7 @@ class TransferLoopTest {
         turn();
         assertThat(sink.said).isEmpty();
         settle();
-        assertThat(loop.status().state()).isEqualTo("FAILED");
+        assertThat(loop.files()).isEqualTo(FilesState.FAILED);
         assertThat(sink.said).isEmpty();
 
         nowNanos += SECOND;
@@ -216,7 +216,7 @@ class TransferLoopTest {
         settle();
         loop.fail(new InternalError("a fault occurred in an unsafe memory access"));
         settle();
-        loop.lines(consumer, new long[] {2});
+        loop.lines(consumer, Said.acks(2));
         nowNanos += SECOND;
         settle();
 
@@ -298,7 +298,7 @@ class TransferLoopTest {
         settle();
         assertThat(refusal(tooMany)).isEqualTo(ErrorCode.PIPE_FULL);
 
-        loop.lines(consumer, new long[] {2});
+        loop.lines(consumer, Said.acks(2));
         settle();
         CompletableFuture<Appended> fits = publish(null, "d");
         settle();
@@ -311,21 +311,21 @@ class TransferLoopTest {
         loop.bind(consumer);
         CompletableFuture<Appended> before = publish(null, "a");
         settle();
-        assertThat(loop.status().state()).isEqualTo("FAILED");
+        assertThat(loop.files()).isEqualTo(FilesState.FAILED);
         assertThat(loop.status().reason()).contains("disk is on fire");
         assertThat(refusal(before)).isEqualTo(ErrorCode.PIPE_FAILED);
         assertThat(refusal(publish(null, "b"))).isEqualTo(ErrorCode.PIPE_FAILED);
 
         nowNanos = loop.nextDeadlineNanos(Long.MAX_VALUE);
         settle();
-        assertThat(loop.status().state()).isEqualTo("FAILED");
+        assertThat(loop.files()).isEqualTo(FilesState.FAILED);
         assertThat(loop.nextDeadlineNanos(Long.MAX_VALUE) - nowNanos).isEqualTo(2 * SECOND);
 
         nowNanos += 2 * SECOND;
         settle();
         append(null, "c");
         settle();
-        assertThat(loop.status().state()).isEqualTo("OPEN");
+        assertThat(loop.files()).isEqualTo(FilesState.OPEN);
         assertThat(sink.said).containsExactly("bound");
         assertThat(sink.payloads).containsExactly("c");
     }
@@ -347,7 +347,7 @@ class TransferLoopTest {
         settle();
         loop.fail(new InternalError("a fault occurred in an unsafe memory access"));
         settle();
-        assertThat(loop.status().state()).isEqualTo("FAILED");
+        assertThat(loop.files()).isEqualTo(FilesState.FAILED);
 
         nowNanos += SECOND;
         settle();
@@ -361,7 +361,7 @@ class TransferLoopTest {
         settle();
         loop.stopSending();
         assertThat(refusal(publish(null, "c"))).isEqualTo(ErrorCode.STOPPING);
-        loop.lines(consumer, new long[] {1, 2});
+        loop.lines(consumer, Said.acks(1, 2));
         settle();
         assertThat(loop.status().floor()).isEqualTo(2);
         assertThat(loop.status().inFlight()).isZero();
@@ -373,7 +373,7 @@ class TransferLoopTest {
         loop.fail(new IllegalStateException("a task of before came to nothing"));
         nowNanos += SECOND;
         turn();
-        assertThat(loop.status().state()).isEqualTo("OPENING");
+        assertThat(loop.files()).isEqualTo(FilesState.OPENING);
 
         settle();
 
@@ -392,9 +392,9 @@ class TransferLoopTest {
         Path attempts = directory.pipe(PIPE).attemptsFile("default");
         Files.createSymbolicLink(SmallFile.temp(attempts), Path.of("/dev/full"));
 
-        loop.lines(consumer, new long[] {-1});
+        loop.lines(consumer, Said.acks(-1));
         settle();
-        assertThat(loop.status().state()).isEqualTo("OPEN");
+        assertThat(loop.files()).isEqualTo(FilesState.OPEN);
         assertThat(attempts).doesNotExist();
         assertThat(loop.nextDeadlineNanos(Long.MAX_VALUE)).isLessThanOrEqualTo(SECOND);
 
@@ -418,7 +418,7 @@ class TransferLoopTest {
     void aConnectionThatLeavesBeforeThePipeOpensIsForgotten() {
         brokenOpens = 1;
         settle();
-        assertThat(loop.status().state()).isEqualTo("FAILED");
+        assertThat(loop.files()).isEqualTo(FilesState.FAILED);
 
         WeakReference<Consumer> left = bindAndLeave();
 
@@ -429,7 +429,7 @@ class TransferLoopTest {
     }
 
     private WeakReference<Consumer> bindAndLeave() {
-        Consumer brief = new Consumer(new RecordingSink(), BindOptions.DIALECT_1);
+        Consumer brief = new Consumer(new RecordingSink(), BindOptions.DIALECT_1, DeliveryConfig.DEFAULT);
         loop.bind(brief);
         loop.gone(brief);
         return new WeakReference<>(brief);
@@ -437,12 +437,12 @@ class TransferLoopTest {
 
     @Test
     void anAckFromAConnectionThatWasNeverBoundIsDropped() {
-        Consumer stranger = new Consumer(new RecordingSink(), BindOptions.DIALECT_1);
+        Consumer stranger = new Consumer(new RecordingSink(), BindOptions.DIALECT_1, DeliveryConfig.DEFAULT);
         loop.bind(consumer);
         append(null, "a");
         settle();
 
-        loop.lines(stranger, new long[] {1});
+        loop.lines(stranger, Said.acks(1));
         settle();
 
         assertThat(loop.status().floor()).isZero();

@@ -86,7 +86,8 @@ class Dialect2SessionTest {
                             3,
                             true,
                             BindOptions.Mode.STANDBY,
-                            true));
+                            true,
+                            false));
         }
     }
 

@@ -14,6 +14,7 @@ import io.tabletrelay.core.pipe.ConsumerLink;
 import io.tabletrelay.core.pipe.Pipe;
 import io.tabletrelay.core.pipe.PipeStatus;
 import io.tabletrelay.core.pipe.StateChange;
+import io.tabletrelay.core.pipe.SubscriptionStatus;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -82,6 +83,10 @@ final class StubPipe implements Pipe {
                 77,
                 state,
                 state.equals("FAILED") ? "its disk is gone" : "",
+                true,
+                1,
+                false,
+                null,
                 Durability.PROCESS,
                 0,
                 0,
@@ -96,7 +101,8 @@ final class StubPipe implements Pipe {
                 0,
                 0,
                 false,
-                Map.of()));
+                Map.of(),
+                List.of()));
     }
 
     @Override
@@ -117,6 +123,26 @@ final class StubPipe implements Pipe {
 
     @Override
     public CompletionStage<EventState> stateOf(long id) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public CompletionStage<List<SubscriptionStatus>> subscriptions() {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public CompletionStage<Created> createSubscription(String subscription, BindOptions.Start start) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public CompletionStage<SubscriptionStatus> resetSubscription(String subscription, BindOptions.Start start) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public CompletionStage<Void> deleteSubscription(String subscription) {
         throw new UnsupportedOperationException();
     }
 

@@ -53,15 +53,15 @@ final class Bench implements AutoCloseable {
     ServerProcess server(Variant variant) throws IOException {
         ServerProcess running = servers.get(variant);
         if (running == null) {
-            running = start(variant, variant.name(), variant == Variant.RELAY ? recording : null);
+            running = start(variant, variant.name(), plan.eventBytes(), variant == Variant.RELAY ? recording : null);
             servers.put(variant, running);
         }
         return running;
     }
 
     /** A process that has done nothing yet, to be closed by the caller. */
-    ServerProcess newServer(Variant variant) throws IOException {
-        return start(variant, "new", null);
+    ServerProcess newServer(Variant variant, int eventBytes) throws IOException {
+        return start(variant, "new", eventBytes, null);
     }
 
     /** A folder of that scenario's own, which is there when it is first used. */
@@ -69,8 +69,9 @@ final class Bench implements AutoCloseable {
         return data.resolve(scenario);
     }
 
-    private ServerProcess start(Variant variant, String folder, @Nullable Path profile) throws IOException {
-        return new ServerProcess(variant, data.resolve(folder), plan.eventBytes(), plan.windowEvents(), profile);
+    private ServerProcess start(Variant variant, String folder, int eventBytes, @Nullable Path profile)
+            throws IOException {
+        return new ServerProcess(variant, data.resolve(folder), eventBytes, plan.windowEvents(), profile);
     }
 
     void roundDone() {
@@ -78,11 +79,11 @@ final class Bench implements AutoCloseable {
     }
 
     /** What a server used for each event between two looks. */
-    void addCosts(String scenario, Variant variant, Usage before, Usage after, long events) {
-        report.add(scenario, variant.label(), CPU, (after.cpuNanos() - before.cpuNanos()) / 1e3 / events);
+    void addCosts(String scenario, String variant, Usage before, Usage after, long events) {
+        report.add(scenario, variant, CPU, (after.cpuNanos() - before.cpuNanos()) / 1e3 / events);
         report.add(
                 scenario,
-                variant.label(),
+                variant,
                 "allocated B/event",
                 (double) (after.allocatedBytes() - before.allocatedBytes()) / events);
     }

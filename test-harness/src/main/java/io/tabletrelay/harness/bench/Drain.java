@@ -50,7 +50,7 @@ final class Drain implements Scenario.Measurement {
         server.shut();
         if (counts) {
             bench.report().add(NAME, variant.label(), Throughput.RATE, events * 1e9 / (endNanos - startNanos));
-            bench.addCosts(NAME, variant, before, after, events);
+            bench.addCosts(NAME, variant.label(), before, after, events);
         }
     }
 }

@@ -45,7 +45,7 @@ final class Durable implements Scenario.Measurement {
         server.shut();
         if (counts) {
             bench.report().add(NAME, variant.label(), Throughput.RATE, events * 1e9 / nanos);
-            bench.addCosts(NAME, variant, before, after, events);
+            bench.addCosts(NAME, variant.label(), before, after, events);
         }
     }
 }

@@ -30,7 +30,7 @@ final class Idle implements Scenario.Measurement {
     public void run(Bench bench) throws IOException, InterruptedException {
         int count = bench.plan().idleConsumers();
         List<RawConsumer> consumers = new ArrayList<>();
-        try (ServerProcess server = bench.newServer(Variant.RELAY)) {
+        try (ServerProcess server = bench.newServer(Variant.RELAY, bench.plan().eventBytes())) {
             server.open();
             for (int n = 1; n <= count; n++) {
                 consumers.add(RawConsumer.bind(server.wsPort(), "idle-" + n, null));

@@ -10,6 +10,7 @@ enum Scenario {
     LATENCY,
     DRAIN,
     IDLE,
+    FRAMES,
     SCALE;
 
     /** Measures. */
@@ -33,6 +34,7 @@ enum Scenario {
             case LATENCY -> new Latency();
             case DRAIN -> new Drain();
             case IDLE -> new Idle();
+            case FRAMES -> new Frames();
             case SCALE -> new Scale();
         };
     }

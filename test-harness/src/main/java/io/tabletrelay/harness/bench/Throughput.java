@@ -75,7 +75,7 @@ final class Throughput implements Scenario.Measurement {
         server.shut();
         if (counts) {
             bench.report().add(NAME, variant.label(), RATE, events * 1e9 / nanos);
-            bench.addCosts(NAME, variant, before, after, events);
+            bench.addCosts(NAME, variant.label(), before, after, events);
         }
     }
 

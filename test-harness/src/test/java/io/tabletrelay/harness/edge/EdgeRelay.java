@@ -76,7 +76,7 @@ final class EdgeRelay {
                         number("window", DeliveryConfig.DEFAULT.windowEvents()),
                         DeliveryConfig.DEFAULT.maxAckSpread(),
                         duration("probe", DeliveryConfig.DEFAULT.takeoverProbe()),
-                        RedeliveryConfig.DIALECT_1));
+                        RedeliveryConfig.DEFAULT));
     }
 
     private int number(String key, int otherwise) {

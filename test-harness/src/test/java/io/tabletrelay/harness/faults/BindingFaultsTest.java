@@ -127,7 +127,7 @@ class BindingFaultsTest {
     @Test
     void aHolderThatAnswersNothingIsTakenOverAndItsLateAcksCount() throws Exception {
         Duration probe = Duration.ofMillis(500); // A25, BR-091
-        try (TestRelay relay = TestRelay.start(data, delivery(10, probe, RedeliveryConfig.DIALECT_1));
+        try (TestRelay relay = TestRelay.start(data, delivery(10, probe, RedeliveryConfig.DEFAULT));
                 BoundClient dead = relay.bind(PIPE)) {
             relay.publish(PIPE, 1, 5);
             dead.take(5);

@@ -162,7 +162,7 @@ class ScaleIT {
         while (true) {
             JsonNode page = get(relay.http().resolve("/v1/pipes?limit=1000&after=" + after));
             listed += page.path("pipes").size();
-            assertThat(page.path("pipes").findValuesAsText("state")).containsOnly("CLOSED");
+            assertThat(page.path("pipes").findValuesAsText("open")).containsOnly("false");
             if (!page.has("next")) {
                 break;
             }

@@ -98,6 +98,19 @@ public final class SettledIds {
         }
     }
 
+    /**
+     * Begins a file in which every id below {@code startBelow} is settled and none was delivered, in the place of another one, which
+     * nobody may use any more. On disk, under its name, when this returns; killed before, the other one is there. I/O thread.
+     */
+    public static SettledIds anew(Path path, long startBelow, long appendedUpTo, long maxSpreadIds) throws IOException {
+        Path temp = SmallFile.temp(path);
+        SettledFile file = SettledFile.create(temp, SettledFormat.FIRST_BYTES, startBelow, startBelow - 1);
+        file.appendedUpTo().raiseTo(appendedUpTo);
+        file.force();
+        SmallFile.moveIntoPlace(temp, path);
+        return new SettledIds(path, maxSpreadIds, file, null);
+    }
+
     /** Opens the file to be read only; null if it is damaged. */
     public static @Nullable SettledIds look(Path path) throws IOException {
         SettledFile file = SettledFile.look(path);

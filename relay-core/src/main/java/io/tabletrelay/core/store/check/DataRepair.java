@@ -68,6 +68,7 @@ public final class DataRepair {
             for (String name : List.of("pipes", "tombstones", "deleted")) {
                 Files.createDirectories(target.resolve(name));
             }
+            Files.createFile(target.resolve("relay.lock")); // without one the copy could not be checked
         }
         List<StillDirectory.Pipe> pipes = source.pipes();
         for (PipeReport each : report.pipes()) {

@@ -7,6 +7,7 @@ import io.tabletrelay.core.store.acks.AttemptFile;
 import io.tabletrelay.core.store.acks.SettledIds;
 import io.tabletrelay.core.store.folder.PipeFolder;
 import io.tabletrelay.core.store.folder.StillDirectory;
+import io.tabletrelay.core.store.folder.SubscriptionRecord;
 import io.tabletrelay.core.store.log.LogCheck;
 import io.tabletrelay.core.store.log.LogOrigin;
 import java.io.IOException;
@@ -48,13 +49,17 @@ final class PipeCheck {
         if (!pipe.problem().isEmpty()) {
             damaged(pipe.path().resolve("pipe.json"), pipe.problem());
         }
+        String birth = pipe.problemOfBirth();
+        if (!birth.isEmpty()) {
+            damaged(pipe.path().resolve("pipe.born"), birth + ": nothing could be read without pipe.json");
+        }
         if (pipe.record() == null) {
             return new PipeReport(
                     pipe.name(), null, null, null, 0, 0, List.copyOf(damages), damageCount, List.copyOf(leftovers));
         }
         PipeFolder folder = pipe.folder();
         SettledIds settled = settled(folder.settledFile(SUBSCRIPTION));
-        int attempts = attempts(folder.attemptsFile(SUBSCRIPTION));
+        int attempts = attempts(folder.attemptsFile(SUBSCRIPTION)) + otherSubscriptions(folder);
         LogCheck.Result events = events(folder, settled);
         LogCheck.Result deadLetters = deadLetters(folder);
         Path settledFile = folder.settledFile(SUBSCRIPTION);
@@ -121,6 +126,32 @@ final class PipeCheck {
             damaged(file, "damaged words=" + settled.damagedWords() + ": up to 32 settled events each will come again");
         }
         return settled;
+    }
+
+    /** Returns how many failing events they remember. */
+    private int otherSubscriptions(PipeFolder folder) throws IOException {
+        for (Path record : folder.subscriptionFiles(PipeFolder.Kind.RECORD)) {
+            String problem = SubscriptionRecord.problemOf(record);
+            if (!problem.isEmpty()) {
+                damaged(record, "it cannot be used, and is made anew from what its ring says: " + problem);
+            }
+            Path ring = PipeFolder.Kind.RING.beside(record, PipeFolder.Kind.RECORD);
+            if (SubscriptionRecord.isLive(record)
+                    && !Files.exists(ring)
+                    && !ring.equals(folder.settledFile(SUBSCRIPTION))) {
+                damaged(ring, "it is gone: all events of its subscription will come again");
+            }
+        }
+        for (Path ring : folder.subscriptionFiles(PipeFolder.Kind.RING)) {
+            if (!ring.equals(folder.settledFile(SUBSCRIPTION))) {
+                settled(ring);
+            }
+        }
+        int attempts = 0;
+        for (Path file : folder.subscriptionFiles(PipeFolder.Kind.ATTEMPTS)) {
+            attempts += file.equals(folder.attemptsFile(SUBSCRIPTION)) ? 0 : attempts(file);
+        }
+        return attempts;
     }
 
     private int attempts(Path file) throws IOException {

@@ -8,6 +8,7 @@ import io.tabletrelay.core.store.acks.SettledIds;
 import io.tabletrelay.core.store.folder.PipeFolder;
 import io.tabletrelay.core.store.folder.PipeRecord;
 import io.tabletrelay.core.store.folder.StillDirectory;
+import io.tabletrelay.core.store.folder.SubscriptionRecord;
 import io.tabletrelay.core.store.log.LogCheck;
 import io.tabletrelay.core.store.log.LogOrigin;
 import io.tabletrelay.core.store.log.LogRepair;
@@ -82,7 +83,7 @@ final class PipeRepair {
                 || Objects.requireNonNull(found.events()).segments() > 0) {
             repairSettled(from.settledFile(SUBSCRIPTION));
         }
-        repairAttempts(from.attemptsFile(SUBSCRIPTION));
+        repairSubscriptions();
         LogOrigin events =
                 new LogOrigin(from.epoch(), from.salt(), from.firstFreeId(), shownUpTo(), false, LogOrigin.NOT_KNOWN);
         repairLog(from.eventsFolder(), events, idMark(), Objects.requireNonNull(found.events()));
@@ -109,12 +110,51 @@ final class PipeRepair {
         }
     }
 
+    private void repairSubscriptions() throws IOException {
+        for (Path record : from.subscriptionFiles(PipeFolder.Kind.RECORD)) {
+            Path ring = PipeFolder.Kind.RING.beside(record, PipeFolder.Kind.RECORD);
+            SubscriptionRecord repaired =
+                    SubscriptionRecord.readOrMade(record, Files.exists(ring) ? SettledIds.look(ring) : null);
+            if (repaired == null) {
+                say(record, "left out, nothing tells its name: its subscription is lost");
+                continue;
+            }
+            if (!SubscriptionRecord.problemOf(record).isEmpty()) {
+                say(record, "made from what its ring says; start=" + repaired.start());
+            }
+            if (!dryRun) {
+                Path to = target.resolve(pipe.path().relativize(record));
+                Files.createDirectories(SmallFile.parent(to));
+                repaired.write(to);
+            }
+        }
+        for (Path ring : from.subscriptionFiles(PipeFolder.Kind.RING)) {
+            if (!ring.equals(from.settledFile(SUBSCRIPTION))) {
+                repairSettled(ring);
+            }
+        }
+        for (Path attempts : from.subscriptionFiles(PipeFolder.Kind.ATTEMPTS)) {
+            repairAttempts(attempts);
+        }
+    }
+
+    /** Where the subscription began, as far as its record tells it. */
+    private static long start(Path ring) {
+        Path file = PipeFolder.Kind.RECORD.beside(ring, PipeFolder.Kind.RING);
+        SubscriptionRecord known = Files.exists(file) ? SubscriptionRecord.readOrMade(file, null) : null;
+        return known == null ? 1 : known.start();
+    }
+
     private void repairSettled(Path file) throws IOException {
         SettledIds settled = Files.exists(file) ? SettledIds.look(file) : null;
         if (settled == null) {
             say(file, "begun anew; settled events come again");
             if (!dryRun) {
-                SettledIds.open(target.resolve(pipe.path().relativize(file)), 1, 0, SettledIds.DEFAULT_MAX_SPREAD_IDS);
+                SettledIds.open(
+                        target.resolve(pipe.path().relativize(file)),
+                        start(file),
+                        0,
+                        SettledIds.DEFAULT_MAX_SPREAD_IDS);
             }
             return;
         }

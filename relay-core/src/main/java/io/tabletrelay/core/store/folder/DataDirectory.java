@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -44,6 +45,8 @@ public final class DataDirectory implements AutoCloseable {
     private final SecureRandom salts = new SecureRandom();
     private final String bootId;
     private final ConcurrentMap<PipeName, PipeFolder> loaded = new ConcurrentHashMap<>();
+    /** Of pipes that nobody has used yet, so that no list reads them twice; those that are loaded know it themselves. */
+    private final ConcurrentMap<PipeName, LifeCycle> lifeCycles = new ConcurrentHashMap<>();
 
     private DataDirectory(Path root, DirectoryLock lock, InstantSource clock, String bootId) {
         this.root = root;
@@ -186,15 +189,29 @@ public final class DataDirectory implements AutoCloseable {
                 : PipeSettings.NONE;
     }
 
+    /**
+     * Where that pipe stands in its life; does not create it. Reads a small file the first time.
+     *
+     * @throws StoreException with PIPE_FAILED if that is damaged or missing
+     */
+    public LifeCycle lifeCycle(PipeName name) {
+        PipeFolder folder = loaded.get(name);
+        return folder != null
+                ? folder.lifeCycle()
+                : lifeCycles.computeIfAbsent(
+                        name, unread -> PipeFolder.read(folder(unread)).lifeCycle());
+    }
+
     private PipeFolder loadOrCreate(PipeName name, PipeSettings settings, AtomicBoolean created) {
         Path folder = folder(name);
+        lock.checkKeepsOthersOut();
         try {
             finishDeletion(tombstone(name));
         } catch (IOException e) {
             throw SmallFile.failure("pipe cannot be deleted", folder, e);
         }
         if (PipeFolder.holdsPipe(folder)) {
-            return PipeFolder.load(folder, name, bootId);
+            return PipeFolder.load(folder, name, bootId, lock::checkKeepsOthersOut);
         }
         long now = clock.millis();
         PipeRecord before = tombstoneOf(name);
@@ -203,7 +220,16 @@ public final class DataDirectory implements AutoCloseable {
         PipeFolder pipe = PipeFolder.create(
                 folder,
                 new PipeRecord(
-                        name.value(), epoch, salts.nextLong(), now, "OPEN", 1, idMark + 1, idMark, bootId, settings));
+                        name.value(),
+                        epoch,
+                        salts.nextLong(),
+                        now,
+                        LifeCycle.NEW,
+                        idMark + 1,
+                        idMark,
+                        bootId,
+                        settings),
+                lock::checkKeepsOthersOut);
         created.set(true);
         return pipe;
     }
@@ -231,8 +257,20 @@ public final class DataDirectory implements AutoCloseable {
      * @throws StoreException with NO_SUCH_PIPE if there is none
      */
     public void delete(PipeName name) {
-        loaded.remove(name);
-        deleteFolder(name);
+        AtomicReference<@Nullable RuntimeException> failure = new AtomicReference<>();
+        loaded.compute(name, (deleted, folder) -> { // nobody makes it anew meanwhile
+            lifeCycles.remove(name);
+            try {
+                deleteFolder(name);
+            } catch (RuntimeException e) {
+                failure.set(e);
+            }
+            return null;
+        });
+        RuntimeException why = failure.get();
+        if (why != null) {
+            throw why;
+        }
     }
 
     private void deleteFolder(PipeName name) {

@@ -10,8 +10,11 @@ import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
@@ -25,6 +28,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: thread-safe, by the set of held folders.
  */
 final class DirectoryLock implements AutoCloseable {
+    private static final String NAME = "relay.lock";
     private static final Set<Path> HELD_IN_THIS_PROCESS = ConcurrentHashMap.newKeySet();
     /** Behind the pid, which others may then read wherever locks are mandatory. */
     private static final long LOCKED_BYTE = 1L << 30;
@@ -32,12 +36,16 @@ final class DirectoryLock implements AutoCloseable {
     private static final int MOST_PID_BYTES = 32;
 
     private final Path folder;
-    private final @Nullable FileChannel channel;
+    private final FileChannel channel;
+    /** Tells the locked file from another one of its name; null where the file system cannot. */
+    private final @Nullable Object fileKey;
+
     private boolean released;
 
-    private DirectoryLock(Path folder, @Nullable FileChannel channel) {
+    private DirectoryLock(Path folder, FileChannel channel) throws IOException {
         this.folder = folder;
         this.channel = channel;
+        this.fileKey = fileKey(folder);
     }
 
     /** The folder is given by its real path. */
@@ -49,10 +57,7 @@ final class DirectoryLock implements AutoCloseable {
         boolean acquired = false;
         try {
             channel = FileChannel.open(
-                    folder.resolve("relay.lock"),
-                    StandardOpenOption.CREATE,
-                    StandardOpenOption.READ,
-                    StandardOpenOption.WRITE);
+                    folder.resolve(NAME), StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
             if (tryLock(channel, false) == null) {
                 throw inUse(folder, readPid(channel));
             }
@@ -66,17 +71,26 @@ final class DirectoryLock implements AutoCloseable {
         }
     }
 
-    /** Keeps relays out and writes nothing; others may share it. A directory without a relay.lock never had a relay. */
+    /**
+     * Keeps relays out and writes nothing; others may share it. Without a relay.lock nothing could keep them out, and one whose
+     * file was deleted may be at work.
+     */
     static DirectoryLock share(Path folder) throws IOException {
-        Path file = folder.resolve("relay.lock");
+        Path file = folder.resolve(NAME);
         if (!HELD_IN_THIS_PROCESS.add(folder)) {
             throw inUse(folder, String.valueOf(ProcessHandle.current().pid()));
         }
         FileChannel channel = null;
         boolean acquired = false;
         try {
-            channel = Files.exists(file) ? FileChannel.open(file, StandardOpenOption.READ) : null;
-            if (channel != null && tryLock(channel, true) == null) {
+            if (!Files.exists(file)) {
+                throw new StoreException(
+                        ErrorCode.CANNOT_START,
+                        "data directory cannot be locked: path=" + folder
+                                + ", relay.lock is missing; once no relay uses it, create an empty one");
+            }
+            channel = FileChannel.open(file, StandardOpenOption.READ);
+            if (tryLock(channel, true) == null) {
                 throw inUse(folder, readPid(channel));
             }
             acquired = true;
@@ -111,13 +125,43 @@ final class DirectoryLock implements AutoCloseable {
 
     /** False: the file is not as a relay leaves it, which a start puts right. Empty it is after a kill at the wrong moment. */
     boolean namesAProcess() throws IOException {
-        if (channel == null || channel.size() == 0) {
+        if (channel.size() == 0) {
             return true;
         }
         ByteBuffer bytes = ByteBuffer.allocate(MOST_PID_BYTES);
         channel.read(bytes, 0);
         String text = StandardCharsets.US_ASCII.decode(bytes.flip()).toString();
         return channel.size() < MOST_PID_BYTES && text.matches("\\d+\n?");
+    }
+
+    /**
+     * Throws StoreException once relay.lock is gone or another file: the next relay is not kept out then. It is not opened, which
+     * would end the lock.
+     */
+    void checkKeepsOthersOut() {
+        try {
+            if (Objects.equals(fileKey, fileKey(folder))) {
+                return;
+            }
+        } catch (NoSuchFileException e) {
+            throw lost(e);
+        } catch (IOException e) { // that is not known, then
+            return;
+        }
+        throw lost(null);
+    }
+
+    private StoreException lost(@Nullable IOException cause) {
+        return new StoreException(
+                ErrorCode.PIPE_FAILED,
+                "lock file was deleted or replaced: path=" + folder.resolve(NAME)
+                        + "; another relay may use the directory, stop both and start one",
+                cause);
+    }
+
+    private static @Nullable Object fileKey(Path folder) throws IOException {
+        return Files.readAttributes(folder.resolve(NAME), BasicFileAttributes.class)
+                .fileKey();
     }
 
     private static StoreException inUse(Path folder, String pid) {

@@ -10,6 +10,8 @@ import io.tabletrelay.core.store.log.LogMemory;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
 /**
@@ -24,35 +26,39 @@ public final class PipeFolder {
 
     private final Path folder;
     private final boolean bootChanged;
+    private final Runnable checkOwnership;
     private final LogMemory events = new LogMemory();
     private final LogMemory deadLetters = new LogMemory();
     private volatile PipeRecord pipe;
 
-    private PipeFolder(Path folder, PipeRecord pipe, boolean bootChanged) {
+    private PipeFolder(Path folder, PipeRecord pipe, boolean bootChanged, Runnable checkOwnership) {
         this.folder = folder;
         this.pipe = pipe;
         this.bootChanged = bootChanged;
+        this.checkOwnership = checkOwnership;
     }
 
     /**
      * Its parent must exist. When this returns the pipe is on disk; if it throws there is none, unless not even pipe.json can be
      * deleted. All names are forced last, together.
+     *
+     * @param checkOwnership throws StoreException if another relay may use the folder too
      */
-    static PipeFolder create(Path folder, PipeRecord pipe) {
+    static PipeFolder create(Path folder, PipeRecord pipe, Runnable checkOwnership) {
         try {
             Files.createDirectories(folder);
             pipe.put(folder.resolve(BIRTH_NAME));
             pipe.put(folder.resolve(FILE_NAME));
             SmallFile.forceDirectory(folder);
             SmallFile.forceDirectory(SmallFile.parent(folder));
-            return new PipeFolder(folder, pipe, false);
+            return new PipeFolder(folder, pipe, false, checkOwnership);
         } catch (IOException e) {
             SmallFile.deleteQuietly(folder.resolve(FILE_NAME), e);
             throw SmallFile.failure("pipe cannot be created", folder, e);
         }
     }
 
-    static PipeFolder load(Path folder, PipeName name, String bootId) {
+    static PipeFolder load(Path folder, PipeName name, String bootId, Runnable checkOwnership) {
         PipeRecord stored = read(folder);
         if (!stored.name().equals(name.value())) {
             throw broken(folder, new IOException("it is of another pipe, '" + stored.name() + "'"));
@@ -62,7 +68,7 @@ public final class PipeFolder {
         } catch (IOException e) {
             throw SmallFile.failure("what a crash left cannot be deleted", folder, e);
         }
-        return new PipeFolder(folder, stored.inBoot(bootId), !stored.bootId().equals(bootId));
+        return new PipeFolder(folder, stored.inBoot(bootId), !stored.bootId().equals(bootId), checkOwnership);
     }
 
     /**
@@ -79,9 +85,14 @@ public final class PipeFolder {
         }
     }
 
+    /** Throws StoreException if another relay may use the folder too, and so give the same ids. */
+    void checkIsOurs() {
+        checkOwnership.run();
+    }
+
     /** A folder of a data directory that nobody changes; nothing is read and nothing is cleared away. */
     static PipeFolder still(Path folder, PipeRecord pipe) {
-        return new PipeFolder(folder, pipe, false);
+        return new PipeFolder(folder, pipe, false, () -> {});
     }
 
     static PipeRecord read(Path folder) {
@@ -134,14 +145,28 @@ public final class PipeFolder {
         return pipe.createdMillis();
     }
 
-    /** The stored life-cycle state. */
-    public String state() {
-        return pipe.state();
+    /** As it is stored. */
+    public LifeCycle lifeCycle() {
+        return pipe.lifeCycle();
     }
 
-    /** Rises by one with each change of the state. */
-    public long stateVersion() {
-        return pipe.stateVersion();
+    /**
+     * Changes the state; on disk when this returns, and unless it is all is as it was. I/O thread.
+     *
+     * @param change makes the next state out of the stored one, and throws what refuses it
+     */
+    public synchronized void change(UnaryOperator<LifeCycle> change) {
+        LifeCycle next = change.apply(pipe.lifeCycle());
+        if (next.equals(pipe.lifeCycle())) {
+            return;
+        }
+        PipeRecord changed = pipe.withLifeCycle(next);
+        try {
+            changed.write(folder.resolve(FILE_NAME));
+        } catch (IOException e) {
+            throw SmallFile.failure("pipe's state cannot be stored", folder, e);
+        }
+        pipe = changed;
     }
 
     /** What was chosen when the pipe was made; never changes. */
@@ -172,6 +197,7 @@ public final class PipeFolder {
         if (mark <= pipe.idMark()) {
             return;
         }
+        checkIsOurs();
         PipeRecord raised = pipe.withIdMark(mark);
         try {
             raised.write(folder.resolve(FILE_NAME));
@@ -219,7 +245,48 @@ public final class PipeFolder {
         return subscriptionFile(subscription, ".attempts");
     }
 
+    /** Says that the subscription exists, and what it is. */
+    public Path subscriptionFile(String subscription) {
+        return subscriptionFile(subscription, ".json");
+    }
+
+    /** Folder of the subscriptions' files; created by who uses it first. */
+    public Path subscriptionsFolder() {
+        return folder.resolve("subscriptions");
+    }
+
+    /** The subscriptions' files of that kind, in the order of their names. */
+    public List<Path> subscriptionFiles(Kind kind) throws IOException {
+        if (!Files.isDirectory(subscriptionsFolder())) {
+            return List.of();
+        }
+        try (Stream<Path> files = Files.list(subscriptionsFolder())) {
+            return files.filter(file -> file.toString().endsWith(kind.suffix))
+                    .sorted()
+                    .toList();
+        }
+    }
+
+    /** What a subscription's file is. */
+    public enum Kind {
+        RECORD(SubscriptionRecord.FILE_SUFFIX),
+        RING(".settled"),
+        ATTEMPTS(".attempts");
+
+        private final String suffix;
+
+        Kind(String suffix) {
+            this.suffix = suffix;
+        }
+
+        /** The file of another kind beside this one. */
+        public Path beside(Path file, Kind ofFile) {
+            String name = String.valueOf(file.getFileName());
+            return file.resolveSibling(name.substring(0, name.length() - ofFile.suffix.length()) + suffix);
+        }
+    }
+
     private Path subscriptionFile(String subscription, String suffix) {
-        return folder.resolve("subscriptions").resolve(DiskName.of(subscription) + suffix);
+        return subscriptionsFolder().resolve(DiskName.of(subscription) + suffix);
     }
 }

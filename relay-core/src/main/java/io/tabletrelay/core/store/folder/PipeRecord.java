@@ -16,20 +16,18 @@ import java.util.TreeMap;
  * @param epoch which pipe of that name this is; a later one has a higher epoch
  * @param salt random; nobody outside the relay knows it. 0 in files of before there was one, where it is not written
  * @param createdMillis ms since the epoch of time
- * @param state life-cycle state
- * @param stateVersion rises by one with each change of the state
  * @param firstFreeId no lower id may be given out; those below it are in the log or void
  * @param idMark no higher id was ever given out
  * @param bootId the run of the operating system in which the mark was last raised
  * @param settings not in the file if there are none
+ * @param lifeCycle its flag and its mark are not in the file unless they are set
  */
 public record PipeRecord(
         String name,
         long epoch,
         long salt,
         long createdMillis,
-        String state,
-        long stateVersion,
+        LifeCycle lifeCycle,
         long firstFreeId,
         long idMark,
         String bootId,
@@ -48,12 +46,27 @@ public record PipeRecord(
                 CheckedJson.number(fields, "epoch"),
                 fields.has("salt") ? CheckedJson.number(fields, "salt") : 0,
                 CheckedJson.number(fields, "createdMillis"),
-                CheckedJson.text(fields, "state"),
-                CheckedJson.number(fields, "stateVersion"),
+                lifeCycle(fields),
                 CheckedJson.number(fields, "firstFreeId"),
                 CheckedJson.number(fields, "idMark"),
                 CheckedJson.text(fields, "bootId"),
                 settings(fields));
+    }
+
+    private static LifeCycle lifeCycle(ObjectNode fields) throws IOException {
+        return new LifeCycle(
+                state(CheckedJson.text(fields, "state")),
+                CheckedJson.number(fields, "stateVersion"),
+                fields.path("paused").asBoolean(),
+                fields.has("finished") ? CheckedJson.number(fields, "finished") : LifeCycle.NOT_FINISHED);
+    }
+
+    private static LifeCycleState state(String name) throws IOException {
+        try {
+            return LifeCycleState.valueOf(name);
+        } catch (IllegalArgumentException e) {
+            throw new IOException("its state is " + name + ", which this relay does not know", e);
+        }
     }
 
     private static PipeSettings settings(ObjectNode fields) throws IOException {
@@ -80,13 +93,19 @@ public record PipeRecord(
                 .put("name", name)
                 .put("epoch", epoch)
                 .put("createdMillis", createdMillis)
-                .put("state", state)
-                .put("stateVersion", stateVersion)
+                .put("state", lifeCycle.state().name())
+                .put("stateVersion", lifeCycle.version())
                 .put("firstFreeId", firstFreeId)
                 .put("idMark", idMark)
                 .put("bootId", bootId);
         if (salt != 0) {
             fields.put("salt", salt);
+        }
+        if (lifeCycle.paused()) {
+            fields.put("paused", true);
+        }
+        if (lifeCycle.isFinished()) {
+            fields.put("finished", lifeCycle.finishedAtId());
         }
         if (!settings.values().isEmpty()) {
             ObjectNode values = fields.putObject("settings");
@@ -97,19 +116,23 @@ public record PipeRecord(
 
     /** After another boot what the log lost is unknown: ids go on above the mark. */
     PipeRecord inBoot(String currentBootId) {
-        return bootId.equals(currentBootId) ? this : with(idMark + 1, idMark, currentBootId);
+        return bootId.equals(currentBootId) ? this : with(idMark + 1, idMark, currentBootId, lifeCycle);
     }
 
     public PipeRecord withIdMark(long higher) {
-        return with(firstFreeId, higher, bootId);
+        return with(firstFreeId, higher, bootId, lifeCycle);
     }
 
     /** Ids go on above the mark. */
     public PipeRecord above(long mark) {
-        return with(mark + 1, mark, bootId);
+        return with(mark + 1, mark, bootId, lifeCycle);
     }
 
-    private PipeRecord with(long nextFreeId, long mark, String boot) {
-        return new PipeRecord(name, epoch, salt, createdMillis, state, stateVersion, nextFreeId, mark, boot, settings);
+    PipeRecord withLifeCycle(LifeCycle next) {
+        return with(firstFreeId, idMark, bootId, next);
+    }
+
+    private PipeRecord with(long nextFreeId, long mark, String boot, LifeCycle life) {
+        return new PipeRecord(name, epoch, salt, createdMillis, life, nextFreeId, mark, boot, settings);
     }
 }

@@ -4,46 +4,42 @@ import io.tabletrelay.api.Durability;
 import io.tabletrelay.core.config.PipeSettings;
 import io.tabletrelay.core.config.StoreConfig;
 import io.tabletrelay.core.store.EventLog;
-import io.tabletrelay.core.store.IdRange;
+import io.tabletrelay.core.store.SmallFile;
 import io.tabletrelay.core.store.acks.AttemptJournal;
 import io.tabletrelay.core.store.acks.SettledIds;
 import io.tabletrelay.core.store.log.EventLogs;
 import io.tabletrelay.core.store.log.IdMark;
 import io.tabletrelay.core.store.log.LogOrigin;
-import java.nio.file.Files;
+import java.io.IOException;
 import java.time.InstantSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One pipe's files, open: its log, its dead letters, and what its subscription has settled.
+ * One pipe's files, open: its log, its dead letters, and its subscriptions.
  *
  * <p>Threading: opened and closed by I/O threads; its parts are used as they say.
  */
 public final class PipeStore implements AutoCloseable {
     private static final Logger logger = LoggerFactory.getLogger(PipeStore.class);
-    private static final String SUBSCRIPTION = "default";
 
     private final PipeFolder folder;
     private final StoreConfig config;
     private final EventLog log;
     private final EventLog deadLetterLog;
-    private final SettledIds settled;
-    private final AttemptJournal attempts;
+    private final StoredSubscriptions subscriptions;
 
     private PipeStore(
             PipeFolder folder,
             StoreConfig config,
             EventLog log,
             EventLog deadLetterLog,
-            SettledIds settled,
-            AttemptJournal attempts) {
+            StoredSubscriptions subscriptions) {
         this.folder = folder;
         this.config = config;
         this.log = log;
         this.deadLetterLog = deadLetterLog;
-        this.settled = settled;
-        this.attempts = attempts;
+        this.subscriptions = subscriptions;
     }
 
     /**
@@ -54,18 +50,17 @@ public final class PipeStore implements AutoCloseable {
      */
     public static PipeStore open(PipeFolder folder, StoreConfig relay, long maxAckSpread, InstantSource clock) {
         folder.checkIsThere();
+        folder.checkIsOurs();
         StoreConfig config = folder.settings().over(relay);
-        boolean settledWereThere = Files.exists(folder.settledFile(SUBSCRIPTION));
-        SettledIds settled = SettledIds.open(folder.settledFile(SUBSCRIPTION), 1, folder.idMark(), maxAckSpread);
-        AttemptJournal attempts = AttemptJournal.open(folder.attemptsFile(SUBSCRIPTION));
-        sayDamaged(folder, settled, attempts);
+        FoundSubscriptions found = find(folder, maxAckSpread);
+        SettledIds settled = found.own().settled();
+        boolean settledWereThere = found.ownWasThere();
         boolean settledAreKnown = settledWereThere && settled.damagedFile() == null;
         long shownUpTo = settled.damagedFile() == null
                 ? Math.max(settled.appendedUpTo(), Math.max(settled.deliveredUpTo(), settled.floor()))
                 : 0;
-        if (config.durability() == Durability.DISK) {
-            settled.keepOnDisk();
-        }
+        StoredSubscriptions subscriptions =
+                new StoredSubscriptions(folder, maxAckSpread, config.durability() == Durability.DISK, found);
         LogOrigin origin = new LogOrigin(
                 folder.epoch(),
                 folder.salt(),
@@ -90,38 +85,28 @@ public final class PipeStore implements AutoCloseable {
                 logger.warn(
                         "settled ids are gone, everything will be delivered again: pipe={}, file={}, events={} to {}",
                         folder.name(),
-                        folder.settledFile(SUBSCRIPTION),
+                        folder.settledFile(StoredSubscriptions.DEFAULT),
                         log.firstId(),
                         log.lastId());
             }
-            return new PipeStore(folder, config, log, deadLetterLog, settled, attempts);
+            return new PipeStore(folder, config, log, deadLetterLog, subscriptions);
         } catch (RuntimeException e) {
             log.close();
             throw e;
         }
     }
 
-    private static void sayDamaged(PipeFolder folder, SettledIds settled, AttemptJournal attempts) {
-        IdRange unsettled = settled.damagedIds();
-        if (settled.damagedFile() != null) {
-            logger.error(
-                    "settled ids were damaged, what was settled will be delivered again: pipe={}, set aside={}",
-                    folder.name(),
-                    settled.damagedFile());
-        } else if (unsettled != null) {
-            logger.error(
-                    "settled ids are damaged, some that were settled will be delivered again: pipe={}, file={}, ids={} to {}",
-                    folder.name(),
-                    folder.settledFile(SUBSCRIPTION),
-                    unsettled.first(),
-                    unsettled.last());
+    private static FoundSubscriptions find(PipeFolder folder, long maxAckSpread) {
+        try {
+            return new FoundSubscriptions(folder, maxAckSpread);
+        } catch (IOException e) {
+            throw SmallFile.failure("subscriptions cannot be opened", folder.subscriptionsFolder(), e);
         }
-        if (attempts.damagedFile() != null) {
-            logger.error(
-                    "attempts were damaged, failing events whose attempts are lost are counted anew: pipe={}, set aside={}",
-                    folder.name(),
-                    attempts.damagedFile());
-        }
+    }
+
+    /** Whose files these are. */
+    public PipeFolder folder() {
+        return folder;
     }
 
     public long epoch() {
@@ -145,12 +130,17 @@ public final class PipeStore implements AutoCloseable {
         return deadLetterLog;
     }
 
+    public StoredSubscriptions subscriptions() {
+        return subscriptions;
+    }
+
+    /** The ring of {@code default}, which is the pipe's own as well. */
     public SettledIds settled() {
-        return settled;
+        return subscriptions.own().settled();
     }
 
     public AttemptJournal attempts() {
-        return attempts;
+        return subscriptions.own().attempts();
     }
 
     /** Bytes of the log and the dead letters. */
@@ -168,6 +158,11 @@ public final class PipeStore implements AutoCloseable {
         public void raiseTo(long id) {
             folder.raiseIdMark(id);
         }
+
+        @Override
+        public void checkIsOurs() {
+            folder.checkIsOurs();
+        }
     }
 
     /**
@@ -175,8 +170,8 @@ public final class PipeStore implements AutoCloseable {
      * are, and goes on where the logs end. I/O thread.
      */
     public void closeInOrder() {
-        attempts.flush();
-        settled.close();
+        subscriptions.finish(false);
+        subscriptions.closeRings();
         try {
             folder.eventsMemory().closeInOrder();
         } finally {
@@ -189,11 +184,7 @@ public final class PipeStore implements AutoCloseable {
     public void close() {
         try (log;
                 deadLetterLog) {
-            if (settled.wantsForce()) {
-                settled.startForce().run();
-            }
-        } finally {
-            attempts.flush();
+            subscriptions.finish(true);
         }
     }
 }

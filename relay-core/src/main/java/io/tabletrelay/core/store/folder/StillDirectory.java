@@ -33,6 +33,24 @@ public final class StillDirectory implements AutoCloseable {
             return record != null && record.bootId().equals(BootId.current());
         }
 
+        /** What is wrong with pipe.born; empty if nothing is. Pipes of before there was a salt have none. */
+        public String problemOfBirth() {
+            Path file = path.resolve(PipeFolder.BIRTH_NAME);
+            try {
+                if (!Files.exists(file)) {
+                    return record != null && record.salt() == 0 ? "" : "it is missing";
+                }
+                PipeRecord born = PipeRecord.read(file);
+                boolean isOfThisPipe = record == null
+                        || (born.name().equals(record.name())
+                                && born.epoch() == record.epoch()
+                                && born.salt() == record.salt());
+                return isOfThisPipe ? "" : "it is of another pipe: name=" + born.name() + ", epoch=" + born.epoch();
+            } catch (IOException e) {
+                return String.valueOf(e.getMessage());
+            }
+        }
+
         /** The pipe's files; throws if nothing says which pipe it is. */
         public PipeFolder folder() {
             if (record == null) {

@@ -29,12 +29,10 @@ import org.slf4j.LoggerFactory;
  */
 final class ChronicleEventLog implements EventLog {
     private static final Logger LOG = LoggerFactory.getLogger(ChronicleEventLog.class);
-    private static final int FIRST_MARK_IDS = 64;
-    private static final int MOST_MARK_IDS = 16 << 10;
 
     private final LogLimits limits;
     private final LogOrigin origin;
-    private final IdMark idMark;
+    private final IdRoom ids;
     private final SegmentStarter starter;
     private final LogGrowth growth;
     private final SegmentDeletion deletion;
@@ -45,13 +43,11 @@ final class ChronicleEventLog implements EventLog {
     private final UncoveredPublishes publishes;
     private long voidIds;
     private long lastValidId;
-    private final long lastValidIdAtOpen;
 
     private final ByteBuffer recordBuffer = ByteBuffer.allocateDirect(ThreadBuffer.OWN_BYTES);
     private final Bytes<ByteBuffer> recordBytes = ThreadBuffer.wrap(recordBuffer);
     private volatile SegmentList segments;
     private volatile long lastId;
-    private volatile long markedId;
     private volatile @Nullable SegmentWriter writer;
     private volatile @Nullable Throwable failure;
     private volatile boolean growthFailed;
@@ -71,7 +67,7 @@ final class ChronicleEventLog implements EventLog {
         this.writer = writer;
         this.limits = limits;
         this.origin = origin;
-        this.idMark = idMark;
+        this.ids = new IdRoom(idMark, recovered.lastValidId());
         this.starter = starter;
         this.growth = growth;
         deletion = new SegmentDeletion(this, limits);
@@ -81,11 +77,9 @@ final class ChronicleEventLog implements EventLog {
         publishes = new UncoveredPublishes(producers);
         this.coverage = coverage;
         segments = recovered.segments();
-        markedId = idMark.value();
-        lastValidIdAtOpen = recovered.lastValidId();
-        lastValidId = lastValidIdAtOpen;
+        lastValidId = recovered.lastValidId();
         this.lastId = lastId;
-        voidIds = recovered.voidIds() + lastId - lastValidIdAtOpen;
+        voidIds = recovered.voidIds() + lastId - lastValidId;
     }
 
     /** Reads what is there and writes nothing. Blocks on the disk. */
@@ -175,7 +169,7 @@ final class ChronicleEventLog implements EventLog {
             return false;
         }
         long end = open.endAfter(sizes.recordBytes(), group.size());
-        return lastId + group.size() <= markedId
+        return ids.hasRoomFor(group.size(), lastId)
                 && end <= open.reservedBytes()
                 && fitsSegment(end)
                 && hasBufferFor(group);
@@ -195,7 +189,7 @@ final class ChronicleEventLog implements EventLog {
     @Override
     public boolean lowOnRoom() {
         SegmentWriter open = writer;
-        return open != null && failure == null && !growthFailed && (growth.isLow(open) || idsAreLow());
+        return open != null && failure == null && !growthFailed && (growth.isLow(open) || ids.isLow(lastId));
     }
 
     @Override
@@ -207,8 +201,8 @@ final class ChronicleEventLog implements EventLog {
         checkFiles();
         try {
             growthFailed = growth.isLow(open) && !growth.growAhead(open, newest(), diskBytes());
-            if (idsAreLow()) {
-                raiseMark(1);
+            if (ids.isLow(lastId)) {
+                ids.raiseFor(1, lastId);
             }
         } catch (IOException e) {
             growthFailed = true;
@@ -276,6 +270,7 @@ final class ChronicleEventLog implements EventLog {
     /** The segments that are there count for nothing: they are deleted next. */
     void roll(EventGroup group) {
         try {
+            checkFiles();
             startSegment(sizes.of(group).recordBytes(), group.size(), growth.inPlaceOf(diskBytes()), 0);
             makeRoom(group);
         } catch (OutOfMemoryError e) {
@@ -293,8 +288,8 @@ final class ChronicleEventLog implements EventLog {
         } else {
             growth.grow(open, newest(), open.endAfter(recordBytes, group.size()), diskBytes());
         }
-        if (lastId + group.size() > markedId) {
-            raiseMark(group.size());
+        if (!ids.hasRoomFor(group.size(), lastId)) {
+            ids.raiseFor(group.size(), lastId);
         }
         growthFailed = false;
     }
@@ -408,7 +403,16 @@ final class ChronicleEventLog implements EventLog {
     @Override
     public void checkFiles() {
         SegmentWriter open = writer;
-        if (open != null && failure == null && !open.hasItsName()) {
+        if (failure != null) {
+            return;
+        }
+        try {
+            ids.checkIsOurs();
+        } catch (StoreException notOurs) {
+            failure = notOurs;
+            throw notOurs;
+        }
+        if (open != null && !open.hasItsName()) {
             Segment newest = newest();
             StoreException gone = new StoreException(
                     ErrorCode.PIPE_FAILED,
@@ -548,21 +552,6 @@ final class ChronicleEventLog implements EventLog {
     private boolean fitsSegment(long end) {
         Segment newest = newest();
         return end <= limits.config().segmentBytes() || newest.lastId() < newest.firstId();
-    }
-
-    private boolean idsAreLow() {
-        return markedId - lastId < markAheadIds() / 2;
-    }
-
-    /** Small while a pipe has given few ids, so that a power cut leaves small gaps. */
-    private long markAheadIds() {
-        return Math.min(MOST_MARK_IDS, Math.max(FIRST_MARK_IDS, lastId - lastValidIdAtOpen));
-    }
-
-    private void raiseMark(int ids) {
-        long raised = lastId + ids + markAheadIds();
-        idMark.raiseTo(raised);
-        markedId = raised;
     }
 
     /** Throws OutOfMemoryError if this thread has no buffer for the group's largest record and gets none. */

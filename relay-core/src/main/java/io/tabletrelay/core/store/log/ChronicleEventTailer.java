@@ -108,6 +108,11 @@ final class ChronicleEventTailer implements EventTailer {
     }
 
     @Override
+    public @Nullable String header(String name) {
+        return record.header(name);
+    }
+
+    @Override
     public void close() {
         leave();
         log.closed(this);

@@ -5,14 +5,17 @@ import io.tabletrelay.core.store.StoreException;
 import java.io.IOException;
 
 /**
- * How much space a segment is given ahead of its appends: 8 KiB at first, so that many small logs stay small, then as
- * much again as it has, up to 8 MiB.
+ * How much space a segment is given ahead of its appends: 4 KiB at first, so that many small logs stay small, then as
+ * much again as it has for records, up to 8 MiB.
  *
  * <p>Threading: immutable; its callers are I/O threads, but for {@link #isLow}.
  */
 final class LogGrowth {
-    private static final long LEAST_STEP_BYTES = 8 << 10;
+    private static final long LEAST_STEP_BYTES = 4 << 10;
     private static final long MOST_STEP_BYTES = 8 << 20;
+
+    /** The whole pages before a segment's first record. */
+    private static final long BEFORE_RECORDS_BYTES = SegmentFile.BIRTH_BYTES / (4 << 10) * (4 << 10);
 
     /** Chronicle's metadata and the folder, about. */
     private static final long FOLDER_BYTES = 16 << 10;
@@ -33,7 +36,13 @@ final class LogGrowth {
     /** True while the segment may still grow and half of its last step is used up. */
     boolean isLow(SegmentWriter writer) {
         long reserved = writer.reservedBytes();
-        return reserved < mostAhead(writer) && reserved - writer.positionBytes() < step(reserved / 2) / 2;
+        return reserved < mostAhead(writer) && reserved - writer.positionBytes() < lastStep(reserved) / 2;
+    }
+
+    /** Counts what the segment's file was born with. */
+    static void born(SegmentWriter writer, Segment segment) throws IOException {
+        segment.folder().noteAllocated(writer.reservedBytes());
+        segment.grownTo(diskBytes(writer.reservedBytes()));
     }
 
     /** False: no space may be taken now. */
@@ -116,6 +125,14 @@ final class LogGrowth {
     }
 
     private static long step(long reserved) {
-        return Math.min(MOST_STEP_BYTES, Math.max(LEAST_STEP_BYTES, reserved));
+        return within(reserved - BEFORE_RECORDS_BYTES);
+    }
+
+    private static long lastStep(long reserved) {
+        return within((reserved - BEFORE_RECORDS_BYTES) / 2);
+    }
+
+    private static long within(long stepBytes) {
+        return Math.min(MOST_STEP_BYTES, Math.max(LEAST_STEP_BYTES, stepBytes));
     }
 }

@@ -54,6 +54,7 @@ final class SegmentStarter {
             Files.createDirectories(folder.path());
             Segment segment = new Segment(folder, queue, header.firstId() - 1, 0);
             SegmentWriter writer = SegmentWriter.create(folder, queue, limits);
+            LogGrowth.born(writer, segment);
             growth.grow(writer, segment, writer.endAfter(headerBytes, 1), logBytes);
             ByteBuffer headerRecord = header.bornAs(writer.birthChecksum()).toBytes();
             Bytes<ByteBuffer> bytes = Bytes.wrapForRead(headerRecord);

@@ -149,8 +149,13 @@ final class SegmentWriter implements AutoCloseable {
 
     /** At most this many bytes of the file will be used when records of that size are added. */
     long endAfter(long recordBytes, int count) {
-        long indexPages = (records + count) / RECORDS_PER_INDEX_PAGE - records / RECORDS_PER_INDEX_PAGE;
-        return positionBytes + recordBytes + (long) count * RECORD_OVERHEAD_BYTES + (indexPages + 1) * INDEX_PAGE_BYTES;
+        long indexPages = indexPagesOf(records + count) - indexPagesOf(records);
+        return positionBytes + recordBytes + (long) count * RECORD_OVERHEAD_BYTES + indexPages * INDEX_PAGE_BYTES;
+    }
+
+    /** How many index pages that many records need beyond the one that the file is born with. */
+    private static long indexPagesOf(long records) {
+        return records == 0 ? 0 : (records - 1) / RECORDS_PER_INDEX_PAGE;
     }
 
     /** The record lies from 0 to limit of both, and there is room for it. */
@@ -164,8 +169,7 @@ final class SegmentWriter implements AutoCloseable {
             throw new IllegalStateException("appended at another place: index=%x, expected=%x"
                     .formatted(appender.lastIndexAppended(), folder.index(records)));
         }
-        int indexPage = records % RECORDS_PER_INDEX_PAGE == 0 ? INDEX_PAGE_BYTES : 0;
-        positionBytes = positionBytes + size + RECORD_OVERHEAD_BYTES + indexPage;
+        positionBytes = endAfter(size, 1);
         records++;
         lastPosition = store.writePosition();
     }

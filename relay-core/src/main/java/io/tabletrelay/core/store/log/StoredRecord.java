@@ -7,6 +7,7 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One record read from a log, in a buffer that the next record overwrites. A large one lies in its thread's buffer, where
@@ -114,20 +115,63 @@ final class StoredRecord {
     }
 
     Map<String, String> headers() {
-        int count = Short.toUnsignedInt(bytes.getShort(42));
-        if (count == 0) {
+        if (headerCount() == 0) {
             return Map.of();
         }
         Map<String, String> headers = new HashMap<>();
-        int offset = RecordFormat.EVENT_PREFIX_BYTES + producerBytes() + contentTypeBytes();
-        for (int i = 0; i < count; i++) {
-            int keyBytes = Short.toUnsignedInt(bytes.getShort(offset));
-            int valueOffset = offset + Short.BYTES + keyBytes;
-            int valueBytes = Short.toUnsignedInt(bytes.getShort(valueOffset));
-            headers.put(text(offset + Short.BYTES, keyBytes), text(valueOffset + Short.BYTES, valueBytes));
-            offset = valueOffset + Short.BYTES + valueBytes;
+        int offset = headersOffset();
+        for (int i = 0; i < headerCount(); i++) {
+            int value = afterField(offset);
+            headers.put(field(offset), field(value));
+            offset = afterField(value);
         }
         return Map.copyOf(headers);
+    }
+
+    /** The header of that name, of ASCII letters; null if there is none. */
+    @Nullable
+    String header(String name) {
+        int offset = headersOffset();
+        for (int i = 0; i < headerCount(); i++) {
+            int value = afterField(offset);
+            if (fieldIs(offset, name)) {
+                return field(value);
+            }
+            offset = afterField(value);
+        }
+        return null;
+    }
+
+    private int headerCount() {
+        return Short.toUnsignedInt(bytes.getShort(42));
+    }
+
+    private int headersOffset() {
+        return RecordFormat.EVENT_PREFIX_BYTES + producerBytes() + contentTypeBytes();
+    }
+
+    private int fieldBytes(int offset) {
+        return Short.toUnsignedInt(bytes.getShort(offset));
+    }
+
+    private int afterField(int offset) {
+        return offset + Short.BYTES + fieldBytes(offset);
+    }
+
+    private String field(int offset) {
+        return text(offset + Short.BYTES, fieldBytes(offset));
+    }
+
+    private boolean fieldIs(int offset, String ascii) {
+        if (fieldBytes(offset) != ascii.length()) {
+            return false;
+        }
+        for (int i = 0; i < ascii.length(); i++) {
+            if (bytes.get(offset + Short.BYTES + i) != ascii.charAt(i)) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /** The payload from position to limit, read-only, good until the next record. */

@@ -24,7 +24,8 @@ class DamagedPipeFileTest {
         PipeName name = new PipeName("plant");
         PipeSettings settings = new PipeSettings(Map.of("tablet-format", "v1"));
         Path pipeFolder = Files.createDirectory(folder.resolve("plant"));
-        PipeFolder.create(pipeFolder, new PipeRecord("plant", 3, 77, 1, "OPEN", 1, 1, 0, "boot", settings))
+        PipeFolder.create(
+                        pipeFolder, new PipeRecord("plant", 3, 77, 1, LifeCycle.NEW, 1, 0, "boot", settings), () -> {})
                 .raiseIdMark(4096);
         Path file = pipeFolder.resolve(PipeFolder.FILE_NAME);
         byte[] whole = Files.readAllBytes(file);
@@ -38,12 +39,12 @@ class DamagedPipeFileTest {
             assertFails(pipeFolder, name);
         }
         put(file, whole);
-        assertThat(PipeFolder.load(pipeFolder, name, "boot").idMark()).isEqualTo(4096);
+        assertThat(PipeFolder.load(pipeFolder, name, "boot", () -> {}).idMark()).isEqualTo(4096);
     }
 
     private static void assertFails(Path pipeFolder, PipeName name) {
         try {
-            PipeFolder.load(pipeFolder, name, "boot");
+            PipeFolder.load(pipeFolder, name, "boot", () -> {});
         } catch (StoreException e) {
             assertThat(e.code()).isEqualTo(ErrorCode.PIPE_FAILED);
             assertThat(e.reason()).contains("folder=" + pipeFolder);

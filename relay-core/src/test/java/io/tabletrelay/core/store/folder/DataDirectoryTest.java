@@ -59,8 +59,7 @@ class DataDirectoryTest {
             assertThat(pipe.name()).isEqualTo(PLANT);
             assertThat(pipe.epoch()).isEqualTo(1_700_000_000_000L);
             assertThat(pipe.createdMillis()).isEqualTo(1_700_000_000_000L);
-            assertThat(pipe.state()).isEqualTo("OPEN");
-            assertThat(pipe.stateVersion()).isEqualTo(1);
+            assertThat(pipe.lifeCycle()).isEqualTo(LifeCycle.NEW);
             assertThat(pipe.idMark()).isEqualTo(4096);
             assertThat(pipe.firstFreeId()).isEqualTo(1);
             assertThat(pipe.bootChanged()).isFalse();

@@ -4,12 +4,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.tabletrelay.api.ErrorCode;
+import io.tabletrelay.api.Payload;
+import io.tabletrelay.api.PipeName;
+import io.tabletrelay.core.config.StoreConfig;
 import io.tabletrelay.core.store.ChildJvm;
+import io.tabletrelay.core.store.EventGroup;
 import io.tabletrelay.core.store.StoreException;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.InstantSource;
+import java.util.List;
+import java.util.Map;
+import org.assertj.core.api.ThrowableAssert;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -58,6 +66,43 @@ class DirectoryLockTest {
             holder.kill();
             open(data).close();
         }
+    }
+
+    /** Whoever deletes the lock lets a second relay in: the first one gives no more ids as soon as it looks. */
+    @Test
+    void noIdIsGivenOnceTheLockIsGoneOrAnotherFile() throws IOException {
+        Path file = data.resolve("relay.lock");
+        EventGroup group = new EventGroup(List.of(new Payload("b", Map.of(), ByteBuffer.allocate(1))), null, 0);
+        try (DataDirectory directory = open(data)) {
+            PipeFolder pipe = directory.pipe(new PipeName("p"));
+            PipeStore store = PipeStore.open(pipe, StoreConfig.DEFAULT, 1 << 20, InstantSource.system());
+            store.log().makeRoomFor(group);
+            store.log().append(group);
+            store.log().checkFiles();
+            long mark = pipe.idMark();
+
+            Files.delete(file);
+            assertThat(answerOfAChild()).isEqualTo("held with pipes");
+
+            assertLost(() -> pipe.raiseIdMark(mark + 1));
+            assertLost(() -> store.log().makeRoomFor(group));
+            assertThat(store.log().hasRoomFor(group)).isFalse();
+            assertThatThrownBy(() -> store.log().append(group)).hasMessageContaining("log takes no appends");
+            assertThat(PipeFolder.read(pipe.path()).idMark()).isEqualTo(mark);
+            store.close();
+            assertLost(() -> PipeStore.open(pipe, StoreConfig.DEFAULT, 1 << 20, InstantSource.system()));
+            Files.delete(file);
+            assertLost(() -> directory.pipe(new PipeName("new")));
+            assertThat(data.resolve("pipes").resolve("new")).doesNotExist();
+        }
+    }
+
+    private static void assertLost(ThrowableAssert.ThrowingCallable use) {
+        assertThatThrownBy(use)
+                .isInstanceOfSatisfying(
+                        StoreException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.PIPE_FAILED))
+                .hasMessageContaining("lock file was deleted or replaced: path=")
+                .hasMessageEndingWith("another relay may use the directory, stop both and start one");
     }
 
     private String answerOfAChild() throws IOException {

@@ -85,7 +85,7 @@ class PipeStoreTest {
 
     @Test
     void aDamagedWordOfTheSettledIdsIsNamedWithTheIdsThatMayComeAgain() throws IOException {
-        Logger logger = (Logger) LoggerFactory.getLogger(PipeStore.class);
+        Logger logger = (Logger) LoggerFactory.getLogger(FoundSubscriptions.class);
         ListAppender<ILoggingEvent> logged = new ListAppender<>();
         logged.start();
         logger.addAppender(logged);

@@ -100,7 +100,7 @@ class StoredSettingsTest {
     @Test
     void settingsStandBehindTheOtherFields() throws IOException {
         Path file = folder.resolve("pipe.json");
-        new PipeRecord("plant", 3, 0, 1, "OPEN", 1, 1, 0, "boot", V1).write(file);
+        new PipeRecord("plant", 3, 0, 1, LifeCycle.NEW, 1, 0, "boot", V1).write(file);
 
         assertThat(file).hasContent(WITHOUT.formatted(",\"settings\":{\"tablet-format\":\"v1\"}", "fe760940"));
     }

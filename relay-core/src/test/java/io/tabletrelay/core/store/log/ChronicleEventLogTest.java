@@ -65,6 +65,8 @@ class ChronicleEventLogTest {
             assertThat(tailer.payload()).isEqualTo(ByteBuffer.wrap(bytes));
             assertThat(tailer.contentType()).isEqualTo("x/y");
             assertThat(tailer.headers()).isEqualTo(payload.headers());
+            assertThat(tailer.header("k")).isEqualTo("v");
+            assertThat(tailer.header("ke")).isNull();
             assertThat(tailer.appendedAtMillis()).isEqualTo(42);
             assertThat(tailer.nextOpened()).isEqualTo(Step.END);
         }

@@ -120,6 +120,24 @@ class LogIdsTest {
         }
     }
 
+    /** Each raise waits for the disk, twice: a thousand pipes that become busy at once would wait for nothing else. */
+    @Test
+    void aBusyLogRaisesItsMarkSeldomAndALogOfFewIdsByLittle() {
+        long before = 0;
+        int raises = 0;
+        for (int i = 1; i <= 20_000; i++) {
+            test.append("event");
+            if (test.log.lowOnRoom()) {
+                test.log.allocateAhead();
+            }
+            raises += test.mark.value() == before ? 0 : 1;
+            before = test.mark.value();
+            assertThat(before - i).isLessThanOrEqualTo(Math.max(65, 4 * i + 1));
+        }
+
+        assertThat(raises).isLessThanOrEqualTo(8);
+    }
+
     @Test
     void aRepeatedPublishIsKnownAfterOpensAndManySegments() {
         test.append(TestLog.group(new ProducerSequence("p", 4), "a", "b"));

@@ -35,10 +35,16 @@ class LogSpaceTest {
         try (TestLog test = new TestLog(folder, config)) {
             for (int i = 0; i < 60_000; i++) {
                 int size = i % 5_000 == 0 ? random.nextInt(200_000) : random.nextInt(40);
+                long lastBytes = RecordFormat.eventBytes(new Payload("b", Map.of(), ByteBuffer.allocate(size)), null);
+                SegmentWriter before = test.log.writer();
+                long end = before == null ? Long.MAX_VALUE : before.endAfter(lastBytes, 1);
+                long position = before == null ? Long.MAX_VALUE : before.positionBytes();
+
                 test.append(TestLog.bytes(size));
 
                 SegmentWriter writer = Objects.requireNonNull(test.log.writer());
-                long lastBytes = RecordFormat.eventBytes(new Payload("b", Map.of(), ByteBuffer.allocate(size)), null);
+                assertThat(writer.lastRecordPosition()).isLessThanOrEqualTo(position); // behind the index pages
+                assertThat(writer.positionBytes()).isLessThanOrEqualTo(end);
                 assertThat(writer.positionBytes())
                         .isGreaterThanOrEqualTo(writer.lastRecordPosition() + Integer.BYTES + lastBytes);
                 assertThat(writer.reservedBytes()).isGreaterThanOrEqualTo(writer.positionBytes());

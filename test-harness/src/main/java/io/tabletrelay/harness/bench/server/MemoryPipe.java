@@ -12,6 +12,7 @@ import io.tabletrelay.core.pipe.AppendListener;
 import io.tabletrelay.core.pipe.ConsumerLink;
 import io.tabletrelay.core.pipe.Pipe;
 import io.tabletrelay.core.pipe.PipeStatus;
+import io.tabletrelay.core.pipe.SubscriptionStatus;
 import io.tabletrelay.core.pipe.StateChange;
 import java.nio.ByteBuffer;
 import java.util.List;
@@ -76,6 +77,26 @@ final class MemoryPipe implements Pipe {
     @Override
     public CompletionStage<EventState> stateOf(long id) {
         throw new UnsupportedOperationException("nothing is stored here");
+    }
+
+    @Override
+    public CompletionStage<List<SubscriptionStatus>> subscriptions() {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public CompletionStage<Created> createSubscription(String subscription, BindOptions.Start start) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public CompletionStage<SubscriptionStatus> resetSubscription(String subscription, BindOptions.Start start) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public CompletionStage<Void> deleteSubscription(String subscription) {
+        throw new UnsupportedOperationException();
     }
 
     @Override
