@@ -57,7 +57,7 @@ export function produce(url, pipe, producer, type = "json") {
     publish: (bytes) => new Promise((resolve, reject) => {
       const frame = new Uint8Array(8 + bytes.length);
       frame.set(bytes, 8);
-      waiting.push({ frame, sequence: 0, resolve, reject });
+      waiting.push({ frame, sequence: undefined, resolve, reject });
       pump();
     }),
     close() { closed = true; socket.close(1000); },

@@ -100,10 +100,10 @@ class ExamplesTest {
                 assertThat(process.waitFor(60, SECONDS)).isTrue();
 
                 assertThat(lines(output)).endsWith("done");
-                await("all events").atMost(60, SECONDS).until(() -> consumed.containsValue("2000"));
+                await("all events").atMost(60, SECONDS).until(() -> consumed.containsValue("600"));
                 assertThat(second.wsPort()).isEqualTo(first.wsPort());
                 List<String> expected = new ArrayList<>();
-                IntStream.rangeClosed(1, 2_000).forEach(number -> expected.add(String.valueOf(number)));
+                IntStream.rangeClosed(1, 600).forEach(number -> expected.add(String.valueOf(number)));
                 assertThat(List.copyOf(consumed.values())).containsExactlyElementsOf(expected);
                 assertThat(consumer.completion()).isNotDone();
             }
@@ -118,7 +118,7 @@ class ExamplesTest {
                 import time
                 from producer import produce
                 def events():
-                    for n in range(1, 2001):
+                    for n in range(1, 601):
                         time.sleep(0.001)
                         yield str(n).encode()
                 produce("%s", "%s", "p", events())
@@ -127,7 +127,7 @@ class ExamplesTest {
                 const { produce } = await import("./producer.mjs");
                 const producer = produce("%s", "%s", "p");
                 const stored = [];
-                for (let n = 1; n <= 2000; n++) {
+                for (let n = 1; n <= 600; n++) {
                   stored.push(producer.publish(new TextEncoder().encode(String(n))));
                   if (n %% 10 === 0) await new Promise((resolve) => setTimeout(resolve, 5));
                 }
