@@ -1,0 +1,4 @@
+@NullMarked
+package io.tabletrelay.api.client;
+
+import org.jspecify.annotations.NullMarked;
