@@ -18,8 +18,8 @@ import java.util.List;
  */
 final class Scale implements Scenario.Measurement {
     static final String NAME = "scale";
-    /** So many publishes open all pipes, before it counts. */
-    private static final int PIPES_TO_OPEN = 1_000;
+    /** So many publishes make all pipes and bring them past their first steps of growth, before it counts. */
+    private static final int EVENTS_TO_GROW = 500_000;
 
     @Override
     public int rounds(BenchPlan plan) {
@@ -69,7 +69,7 @@ final class Scale implements Scenario.Measurement {
                 ServerProcess server = bench.server(variant);
                 long events = bench.plan().backlogEvents();
                 server.open();
-                server.push(PIPES_TO_OPEN);
+                server.push(EVENTS_TO_GROW);
                 server.awaitPushed();
                 server.push(events);
                 double seconds = server.awaitPushed() / 1e9;
