@@ -10,6 +10,7 @@ import io.tabletrelay.api.Publisher;
 import io.tabletrelay.api.RelayException;
 import io.tabletrelay.api.serializer.SourceEvent;
 import io.tabletrelay.core.config.PipeSettings;
+import io.tabletrelay.core.delivery.RelayHeaders;
 import io.tabletrelay.core.metrics.RelayMetrics;
 import io.tabletrelay.core.metrics.SerializerMetrics;
 import io.tabletrelay.core.pipe.AppendListener;
@@ -267,6 +268,7 @@ public final class RelayPublisher implements Publisher, AutoCloseable {
         List<Payload> payloads;
         try {
             payloads = withHeaders(serialize(publish, madeFor), publish.order.headers());
+            payloads.forEach(payload -> refuseRelayHeaders(publish, payload));
         } catch (RelayException e) {
             if (!mustUseUp(publish, e)) {
                 throw e;
@@ -297,6 +299,19 @@ public final class RelayPublisher implements Publisher, AutoCloseable {
                 return publish.order.objection().get();
             }
         });
+    }
+
+    /** They say what the relay does with an event. */
+    private static void refuseRelayHeaders(Publish publish, Payload payload) {
+        for (String header : payload.headers().keySet()) {
+            if (RelayHeaders.isReserved(header)) {
+                throw new RelayException(
+                        ErrorCode.BAD_EVENT,
+                        "event refused: pipe=" + publish.event.pipe() + ", header=" + header
+                                + "; headers that begin with " + RelayHeaders.PREFIX
+                                + " are the relay's own, give it another name");
+            }
+        }
     }
 
     private static boolean mustUseUp(Publish publish, RelayException refusal) {

@@ -85,7 +85,7 @@ final class GivingUp {
     /** Gives up an event whose record is lost. */
     void damaged(long id) {
         Payload nothing = new Payload("", Map.of(), ByteBuffer.allocate(0));
-        collect(id, deadLetters.describe(nothing, id, "damaged", 0, "the record cannot be read"));
+        collect(id, deadLetters.describe(nothing, id, DeadLetters.DAMAGED, 0, "the record cannot be read"));
     }
 
     /** Hands what was collected to the disk, one batch at a time. Returns true if there was something to hand over. */

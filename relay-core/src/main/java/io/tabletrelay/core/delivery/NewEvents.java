@@ -21,6 +21,7 @@ final class NewEvents implements AutoCloseable {
     private final SettledIdsGrowth growth;
     private final GivingUp givingUp;
     private final LongPredicate elsewhere;
+    private final String subscription;
     private final PipeMetrics metrics;
     private long cursor;
     /** From the cursor up to here nothing can be read. */
@@ -30,6 +31,7 @@ final class NewEvents implements AutoCloseable {
      * Starts above the floor.
      *
      * @param elsewhere tells events that are settled, in flight, waiting or being given up
+     * @param subscription its name: what was redriven for another one is passed as settled
      */
     NewEvents(
             EventLog log,
@@ -38,6 +40,7 @@ final class NewEvents implements AutoCloseable {
             SettledIdsGrowth growth,
             GivingUp givingUp,
             LongPredicate elsewhere,
+            String subscription,
             PipeMetrics metrics) {
         this.log = log;
         this.reader = reader;
@@ -45,6 +48,7 @@ final class NewEvents implements AutoCloseable {
         this.growth = growth;
         this.givingUp = givingUp;
         this.elsewhere = elsewhere;
+        this.subscription = subscription;
         this.metrics = metrics;
         this.cursor = settled.floor() + 1;
     }
@@ -70,7 +74,11 @@ final class NewEvents implements AutoCloseable {
                     return null;
                 }
                 case EVENT -> {
-                    return reader.found();
+                    if (!RelayHeaders.isForAnother(reader.found(), subscription)) {
+                        return reader.found();
+                    }
+                    settled.raiseDeliveredUpTo(cursor);
+                    settled.settle(cursor);
                 }
                 case DAMAGED -> lostUpTo = reader.found().lastId();
             }

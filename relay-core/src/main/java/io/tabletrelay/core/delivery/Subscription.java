@@ -87,7 +87,8 @@ public final class Subscription implements AutoCloseable {
         this.metrics = metrics;
         advanceFloor();
         EventReader reader = new EventReader(log.openTailer(), diskTasks);
-        this.newEvents = new NewEvents(log, reader, settled, growth, givingUp, this::isElsewhere, metrics);
+        this.newEvents = new NewEvents(
+                log, reader, settled, growth, givingUp, this::isElsewhere, deadLetters.subscription(), metrics);
         takeUpAttempts(config.redelivery().maxBackoff().toMillis());
     }
 
@@ -520,7 +521,13 @@ public final class Subscription implements AutoCloseable {
 
     private int sendNew(Consumer consumer, long now) {
         EventTailer event = newEvents.next();
-        if (event == null || !consumer.held().fits(event.payload().remaining())) {
+        if (event == null) {
+            return -1;
+        }
+        if (consumer.options().strict() && schedule.size() > 0 && schedule.lowest() < event.id()) {
+            return sendNext(consumer, now); // what stood before it was another subscription's
+        }
+        if (!consumer.held().fits(event.payload().remaining())) {
             return -1;
         }
         return send(consumer, event, newEvents.taken() ? 2 : 1, now);

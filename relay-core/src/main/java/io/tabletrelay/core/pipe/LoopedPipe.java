@@ -10,8 +10,12 @@ import io.tabletrelay.core.config.PipeSettings;
 import io.tabletrelay.core.delivery.BindOptions;
 import io.tabletrelay.core.delivery.BindOptions.Start;
 import io.tabletrelay.core.delivery.DeadLetter;
+import io.tabletrelay.core.delivery.DeadLetters;
 import io.tabletrelay.core.delivery.DeliverySink;
 import io.tabletrelay.core.delivery.EventState;
+import io.tabletrelay.core.delivery.HandledCount;
+import io.tabletrelay.core.delivery.LetterContent;
+import io.tabletrelay.core.delivery.LetterSelection;
 import io.tabletrelay.core.metrics.PipeGauges;
 import io.tabletrelay.core.metrics.PipeMetrics;
 import io.tabletrelay.core.pipe.SubscriptionChange.Kind;
@@ -19,6 +23,7 @@ import io.tabletrelay.core.store.EventGroup;
 import io.tabletrelay.core.store.folder.PipeStore;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -160,8 +165,34 @@ final class LoopedPipe implements Pipe, PipeGauges {
 
     @Override
     public CompletionStage<List<DeadLetter>> deadLetters(long after, int limit) {
-        CompletableFuture<List<DeadLetter>> result = new CompletableFuture<>();
-        submit(running -> running.listDeadLetters(after, limit, result));
+        return askLetters(letters -> letters.list(after, limit));
+    }
+
+    @Override
+    public CompletionStage<Optional<LetterContent>> deadLetter(long number) {
+        return askLetters(letters -> Optional.ofNullable(letters.find(number)));
+    }
+
+    private <T> CompletionStage<T> askLetters(Function<DeadLetters, T> question) {
+        CompletableFuture<T> result = new CompletableFuture<>();
+        submit(running -> running.askLetters(question, result));
+        return result;
+    }
+
+    @Override
+    public CompletionStage<HandledCount> redrive(LetterSelection which) {
+        CompletableFuture<HandledCount> result = new CompletableFuture<>();
+        submit(running -> running.request(new TransferLoop.Request(
+                open -> open.letterDesk().redrive(which, open.life().current().refusal(name), result),
+                result::completeExceptionally)));
+        return result;
+    }
+
+    @Override
+    public CompletionStage<HandledCount> purge(LetterSelection which) {
+        CompletableFuture<HandledCount> result = new CompletableFuture<>();
+        submit(running -> running.request(new TransferLoop.Request(
+                open -> open.letterDesk().purge(which, result), result::completeExceptionally)));
         return result;
     }
 

@@ -29,6 +29,7 @@ final class OpenPipe {
     private final DeadLetters deadLetters;
     private final Appends appends;
     private final OpenSubscriptions subscriptions;
+    private final LetterDesk letterDesk;
     private final Retention retention;
     private final PipeMetrics metrics;
     /** What an earlier run left: nothing is delivered before all of it is durable. */
@@ -69,6 +70,15 @@ final class OpenPipe {
                 memory.passed(),
                 subscriptions::raiseAppendedUpTo,
                 metrics);
+        this.letterDesk = new LetterDesk(
+                name,
+                store,
+                deadLetters,
+                subscriptions,
+                appends,
+                diskTasks,
+                nanoTime,
+                context.delivery().clock());
         this.life = new PipeLife(name, store.folder(), store.log(), diskTasks, appends, this::hold, nanoTime);
     }
 
@@ -83,6 +93,7 @@ final class OpenPipe {
     /** One turn; sends up to about that many payload bytes. Returns how much was done. */
     int turn(int deliveryBytes, boolean hasConsumer) {
         int work = appends.turn();
+        letterDesk.turn();
         appends.commit().turn(hasConsumer || appends.confirming());
         work += subscriptions.turn(deliveryBytes, foundIsDurable());
         retention.turn();
@@ -139,6 +150,10 @@ final class OpenPipe {
 
     DeadLetters deadLetters() {
         return deadLetters;
+    }
+
+    LetterDesk letterDesk() {
+        return letterDesk;
     }
 
     Appends appends() {

@@ -12,8 +12,10 @@ import io.tabletrelay.core.store.folder.PipeStore;
 import io.tabletrelay.core.store.folder.SubscriptionFiles;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.ToLongFunction;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -129,6 +131,11 @@ final class OpenSubscriptions implements AllSubscriptions {
 
     int count() {
         return existing.size();
+    }
+
+    /** Of those that there are. */
+    Set<String> names() {
+        return existing.stream().map(OpenSubscription::name).collect(Collectors.toUnmodifiableSet());
     }
 
     SubscriptionChanges changes() {

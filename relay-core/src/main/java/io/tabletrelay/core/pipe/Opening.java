@@ -31,7 +31,8 @@ final class Opening {
         }
         PipeStore opened = opener.get();
         store = opened;
-        DeadLetters letters = new DeadLetters(opened.deadLetterLog());
+        DeadLetters letters = new DeadLetters(opened.deadLetterLog(), opened.handledLetters());
+        letters.resolveRedrive(opened.log());
         letters.settleIn(opened.subscriptions().existing());
         deadLetters = letters;
     }

@@ -8,7 +8,11 @@ import io.tabletrelay.core.delivery.BindOptions;
 import io.tabletrelay.core.delivery.DeadLetter;
 import io.tabletrelay.core.delivery.DeliverySink;
 import io.tabletrelay.core.delivery.EventState;
+import io.tabletrelay.core.delivery.HandledCount;
+import io.tabletrelay.core.delivery.LetterContent;
+import io.tabletrelay.core.delivery.LetterSelection;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
@@ -46,8 +50,20 @@ public interface Pipe {
     /** The highest sequence of that producer that was stored, or used up by a publish without payloads; 0: none. */
     CompletionStage<Long> lastSequence(String producer);
 
-    /** Up to {@code limit} dead letters with numbers above {@code after}, oldest first. */
+    /** Up to {@code limit} dead letters with numbers above {@code after}, oldest first; not those that were redriven or purged. */
     CompletionStage<List<DeadLetter>> deadLetters(long after, int limit);
+
+    /** The dead letter of that number, with its event; empty: there is none, or it was redriven or purged. */
+    CompletionStage<Optional<LetterContent>> deadLetter(long number);
+
+    /**
+     * Appends the events of dead letters anew, each for the subscription that gave it up, and once for each letter whatever happens.
+     * How many at a time is bounded. Fails as an append does, and with NO_SUCH_SUBSCRIPTION; nothing is redriven then.
+     */
+    CompletionStage<HandledCount> redrive(LetterSelection which);
+
+    /** Deletes dead letters for ever. How many at a time is bounded. */
+    CompletionStage<HandledCount> purge(LetterSelection which);
 
     /** The subscriptions that there are. */
     CompletionStage<List<SubscriptionStatus>> subscriptions();

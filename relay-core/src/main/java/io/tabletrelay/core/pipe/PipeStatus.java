@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * @param deliveredUpTo highest id delivered so far to {@code default}; without that, to the subscription with the lowest floor
  * @param inFlight delivered, not settled, on the wire or at a consumer, of all subscriptions
  * @param waiting to be delivered again, now or later, of all subscriptions
- * @param deadLetters given up so far
+ * @param deadLetters given up, and neither redriven nor purged
  * @param dropped unsettled events deleted to make room for newer ones, since the relay was started
  * @param diskBytes bytes of the pipe's files
  * @param consumer true while a consumer is bound

@@ -5,15 +5,15 @@ import io.tabletrelay.api.PipeName;
 import io.tabletrelay.api.RelayException;
 import io.tabletrelay.core.delivery.BindOptions;
 import io.tabletrelay.core.delivery.Consumer;
-import io.tabletrelay.core.delivery.DeadLetter;
+import io.tabletrelay.core.delivery.DeadLetters;
 import io.tabletrelay.core.delivery.Subscription;
 import io.tabletrelay.core.metrics.PipeMetrics;
 import io.tabletrelay.core.store.DamageException;
 import io.tabletrelay.core.store.folder.LifeCycle;
 import io.tabletrelay.core.store.folder.PipeStore;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -250,14 +250,14 @@ final class TransferLoop {
         return before.is(state, now, why, bound) ? before : new Standing(state, now, why, bound);
     }
 
-    void listDeadLetters(long after, int limit, CompletableFuture<List<DeadLetter>> result) {
+    /** Asks the dead letters by an I/O task. */
+    <T> void askLetters(Function<DeadLetters, T> question, CompletableFuture<T> result) {
         request(new Request(
-                current -> diskTasks.submit(
-                        () -> result.complete(current.deadLetters().list(after, limit)), failure -> {
-                            if (failure != null) {
-                                result.completeExceptionally(failure);
-                            }
-                        }),
+                current -> diskTasks.submit(() -> result.complete(question.apply(current.deadLetters())), failure -> {
+                    if (failure != null) {
+                        result.completeExceptionally(failure);
+                    }
+                }),
                 result::completeExceptionally));
     }
 
@@ -365,6 +365,7 @@ final class TransferLoop {
         bindings.closed();
         if (current != null) {
             current.subscriptions().letGo();
+            current.letterDesk().close();
         }
         return current;
     }

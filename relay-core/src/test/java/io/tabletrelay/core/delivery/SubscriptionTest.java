@@ -9,6 +9,7 @@ import io.tabletrelay.core.config.RedeliveryConfig;
 import io.tabletrelay.core.metrics.RelayMetrics;
 import io.tabletrelay.core.store.acks.AttemptJournal;
 import io.tabletrelay.core.store.acks.SettledIds;
+import io.tabletrelay.core.store.folder.HandledLetters;
 import io.tabletrelay.core.store.folder.SubscriptionFiles;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -48,7 +49,7 @@ class SubscriptionTest {
     void open() {
         SettledIds settled = SettledIds.open(folder.resolve("default.settled"), 1, 0, 1 << 20);
         AttemptJournal attempts = AttemptJournal.open(folder.resolve("default.attempts"));
-        DeadLetters deadLetters = new DeadLetters(deadLetterLog);
+        DeadLetters deadLetters = letters();
         deadLetters.settleIn(
                 List.of(new SubscriptionFiles(BindOptions.DEFAULT_SUBSCRIPTION, 0, 1, 0, settled, attempts)));
         subscription = new Subscription(
@@ -70,6 +71,10 @@ class SubscriptionTest {
                 new LossStreak(),
                 new RelayMetrics().pipe(new PipeName("p")));
         flush = attempts::flush;
+    }
+
+    private DeadLetters letters() {
+        return new DeadLetters(deadLetterLog, HandledLetters.open(folder, 1 << 20, false));
     }
 
     private Runnable flush = () -> {};
@@ -280,7 +285,7 @@ class SubscriptionTest {
         turn();
 
         assertThat(sink.ids).hasSize(6).endsWith(2L);
-        assertThat(new DeadLetters(deadLetterLog).list(0, 10)).singleElement().satisfies(letter -> {
+        assertThat(letters().list(0, 10)).singleElement().satisfies(letter -> {
             assertThat(letter.eventId()).isEqualTo(1);
             assertThat(letter.reason()).isEqualTo("max-deliveries");
             assertThat(letter.failedDeliveries()).isEqualTo(5);
@@ -385,10 +390,9 @@ class SubscriptionTest {
         appendNumbers(1, 2);
         bind();
         turn();
-        new DeadLetters(deadLetterLog)
+        letters()
                 .append(new io.tabletrelay.core.store.EventGroup(
-                        List.of(new DeadLetters(deadLetterLog)
-                                .describe(MemoryLog.payload("1"), 1, "max-deliveries", 5, "negative ack")),
+                        List.of(letters().describe(MemoryLog.payload("1"), 1, "max-deliveries", 5, "negative ack")),
                         null,
                         0));
         restart();
@@ -554,7 +558,7 @@ class SubscriptionTest {
         turn();
 
         assertThat(sink.ids).containsExactly(1L, 2L, 6L, 7L, 8L, 9L, 10L);
-        assertThat(new DeadLetters(deadLetterLog).list(0, 10))
+        assertThat(letters().list(0, 10))
                 .extracting(DeadLetter::eventId, DeadLetter::reason, DeadLetter::payloadBytes)
                 .containsExactly(
                         org.assertj.core.groups.Tuple.tuple(3L, "damaged", 0),
@@ -595,9 +599,7 @@ class SubscriptionTest {
         turn();
         turn();
 
-        assertThat(new DeadLetters(deadLetterLog).list(0, 10))
-                .extracting(DeadLetter::eventId)
-                .containsExactlyInAnyOrder(2L, 3L, 4L);
+        assertThat(letters().list(0, 10)).extracting(DeadLetter::eventId).containsExactlyInAnyOrder(2L, 3L, 4L);
         assertThat(sink.ids).containsExactly(1L, 5L);
     }
 

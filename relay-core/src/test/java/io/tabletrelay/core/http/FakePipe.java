@@ -12,6 +12,9 @@ import io.tabletrelay.core.delivery.BindOptions;
 import io.tabletrelay.core.delivery.DeadLetter;
 import io.tabletrelay.core.delivery.DeliverySink;
 import io.tabletrelay.core.delivery.EventState;
+import io.tabletrelay.core.delivery.HandledCount;
+import io.tabletrelay.core.delivery.LetterContent;
+import io.tabletrelay.core.delivery.LetterSelection;
 import io.tabletrelay.core.pipe.AppendListener;
 import io.tabletrelay.core.pipe.ConsumerLink;
 import io.tabletrelay.core.pipe.Pipe;
@@ -23,6 +26,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -34,6 +38,10 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: thread-safe by its monitor.
  */
 public final class FakePipe implements Pipe {
+    /** What is left of the event of each dead letter. */
+    static final Payload LETTER =
+            new Payload("text/plain", Map.of("plant", "north"), StandardCharsets.UTF_8.encode("42 °C"));
+
     private final PipeName name;
     private final PipeSettings settings;
     private final List<String> stored = new ArrayList<>();
@@ -41,6 +49,8 @@ public final class FakePipe implements Pipe {
     private final List<Runnable> heldUp = new ArrayList<>();
     private final List<DeadLetter> deadLetters = new ArrayList<>();
     private final Map<String, SubscriptionStatus> subscriptions = new TreeMap<>();
+    private final List<LetterSelection> redriven = new ArrayList<>();
+    private final List<LetterSelection> purged = new ArrayList<>();
     private boolean holding;
     private boolean silent;
     private @Nullable RuntimeException refusal;
@@ -204,6 +214,36 @@ public final class FakePipe implements Pipe {
                 .filter(letter -> letter.number() > after)
                 .limit(limit)
                 .toList());
+    }
+
+    @Override
+    public synchronized CompletionStage<Optional<LetterContent>> deadLetter(long number) {
+        return CompletableFuture.completedFuture(deadLetters.stream()
+                .filter(letter -> letter.number() == number)
+                .findFirst()
+                .map(letter -> new LetterContent(letter, LETTER)));
+    }
+
+    @Override
+    public synchronized CompletionStage<HandledCount> redrive(LetterSelection which) {
+        redriven.add(which);
+        return refusal == null
+                ? CompletableFuture.completedFuture(new HandledCount(2, 1, 7, 8, true))
+                : CompletableFuture.failedFuture(refusal);
+    }
+
+    @Override
+    public synchronized CompletionStage<HandledCount> purge(LetterSelection which) {
+        purged.add(which);
+        return CompletableFuture.completedFuture(new HandledCount(3, 0, 0, 0, false));
+    }
+
+    public synchronized List<LetterSelection> redriven() {
+        return List.copyOf(redriven);
+    }
+
+    public synchronized List<LetterSelection> purged() {
+        return List.copyOf(purged);
     }
 
     @Override

@@ -94,7 +94,7 @@ class FailedForceTest {
     private FullPipe full(StoreConfig config) {
         DeliveryContext delivery =
                 new DeliveryContext(DeliveryConfig.DEFAULT, () -> nowNanos, () -> Instant.EPOCH, new Random(1));
-        DeadLetters deadLetters = new DeadLetters(store.deadLetterLog());
+        DeadLetters deadLetters = new DeadLetters(store.deadLetterLog(), store.handledLetters());
         OpenSubscriptions subscriptions = new OpenSubscriptions(
                 PIPE,
                 store,

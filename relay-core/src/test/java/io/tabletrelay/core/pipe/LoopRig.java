@@ -56,6 +56,10 @@ final class LoopRig implements AutoCloseable {
         settle();
     }
 
+    Path data() {
+        return data;
+    }
+
     Path events() {
         return directory.pipe(PIPE).eventsFolder();
     }

@@ -9,6 +9,9 @@ import io.tabletrelay.core.delivery.BindOptions;
 import io.tabletrelay.core.delivery.DeadLetter;
 import io.tabletrelay.core.delivery.DeliverySink;
 import io.tabletrelay.core.delivery.EventState;
+import io.tabletrelay.core.delivery.HandledCount;
+import io.tabletrelay.core.delivery.LetterContent;
+import io.tabletrelay.core.delivery.LetterSelection;
 import io.tabletrelay.core.pipe.AppendListener;
 import io.tabletrelay.core.pipe.ConsumerLink;
 import io.tabletrelay.core.pipe.Pipe;
@@ -17,6 +20,7 @@ import io.tabletrelay.core.pipe.StateChange;
 import io.tabletrelay.core.pipe.SubscriptionStatus;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -149,6 +153,21 @@ final class StubPipe implements Pipe {
     @Override
     public CompletionStage<Long> lastSequence(String producer) {
         return CompletableFuture.completedStage(lastSequence);
+    }
+
+    @Override
+    public CompletionStage<Optional<LetterContent>> deadLetter(long number) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public CompletionStage<HandledCount> redrive(LetterSelection which) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public CompletionStage<HandledCount> purge(LetterSelection which) {
+        throw new UnsupportedOperationException();
     }
 
     @Override

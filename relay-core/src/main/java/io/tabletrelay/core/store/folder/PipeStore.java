@@ -27,6 +27,7 @@ public final class PipeStore implements AutoCloseable {
     private final StoreConfig config;
     private final EventLog log;
     private final EventLog deadLetterLog;
+    private final HandledLetters handledLetters;
     private final StoredSubscriptions subscriptions;
 
     private PipeStore(
@@ -34,11 +35,13 @@ public final class PipeStore implements AutoCloseable {
             StoreConfig config,
             EventLog log,
             EventLog deadLetterLog,
+            HandledLetters handledLetters,
             StoredSubscriptions subscriptions) {
         this.folder = folder;
         this.config = config;
         this.log = log;
         this.deadLetterLog = deadLetterLog;
+        this.handledLetters = handledLetters;
         this.subscriptions = subscriptions;
     }
 
@@ -69,10 +72,13 @@ public final class PipeStore implements AutoCloseable {
                 folder.bootChanged(),
                 settledAreKnown ? settled.settledBelow() : LogOrigin.NOT_KNOWN);
         String pipe = folder.name().value();
+        HandledLetters handled =
+                HandledLetters.open(folder.path(), maxAckSpread, config.durability() == Durability.DISK);
         EventLog log = EventLogs.open(
                 folder.eventsFolder(), pipe, origin, new FolderIdMark(folder), config, clock, folder.eventsMemory());
         try {
-            LogOrigin deadLetters = new LogOrigin(folder.epoch(), folder.salt(), 1, 0, false, LogOrigin.NOT_KNOWN);
+            LogOrigin deadLetters =
+                    new LogOrigin(folder.epoch(), folder.salt(), 1, handled.toldUpTo(), false, LogOrigin.NOT_KNOWN);
             EventLog deadLetterLog = EventLogs.open(
                     folder.deadLettersFolder(),
                     pipe + " (dead letters)",
@@ -89,7 +95,7 @@ public final class PipeStore implements AutoCloseable {
                         log.firstId(),
                         log.lastId());
             }
-            return new PipeStore(folder, config, log, deadLetterLog, subscriptions);
+            return new PipeStore(folder, config, log, deadLetterLog, handled, subscriptions);
         } catch (RuntimeException e) {
             log.close();
             throw e;
@@ -128,6 +134,11 @@ public final class PipeStore implements AutoCloseable {
 
     public EventLog deadLetterLog() {
         return deadLetterLog;
+    }
+
+    /** Which dead letters are done with. */
+    public HandledLetters handledLetters() {
+        return handledLetters;
     }
 
     public StoredSubscriptions subscriptions() {
@@ -172,6 +183,7 @@ public final class PipeStore implements AutoCloseable {
     public void closeInOrder() {
         subscriptions.finish(false);
         subscriptions.closeRings();
+        handledLetters.close();
         try {
             folder.eventsMemory().closeInOrder();
         } finally {

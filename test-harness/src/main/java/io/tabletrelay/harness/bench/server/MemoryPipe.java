@@ -8,6 +8,9 @@ import io.tabletrelay.core.delivery.BindOptions;
 import io.tabletrelay.core.delivery.DeadLetter;
 import io.tabletrelay.core.delivery.DeliverySink;
 import io.tabletrelay.core.delivery.EventState;
+import io.tabletrelay.core.delivery.HandledCount;
+import io.tabletrelay.core.delivery.LetterContent;
+import io.tabletrelay.core.delivery.LetterSelection;
 import io.tabletrelay.core.pipe.AppendListener;
 import io.tabletrelay.core.pipe.ConsumerLink;
 import io.tabletrelay.core.pipe.Pipe;
@@ -17,6 +20,7 @@ import io.tabletrelay.core.pipe.SubscriptionStatus;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
@@ -101,6 +105,21 @@ final class MemoryPipe implements Pipe {
 
     @Override
     public CompletionStage<Long> lastSequence(String producer) {
+        throw new UnsupportedOperationException("nothing is stored here");
+    }
+
+    @Override
+    public CompletionStage<Optional<LetterContent>> deadLetter(long number) {
+        throw new UnsupportedOperationException("nothing is stored here");
+    }
+
+    @Override
+    public CompletionStage<HandledCount> redrive(LetterSelection which) {
+        throw new UnsupportedOperationException("nothing is stored here");
+    }
+
+    @Override
+    public CompletionStage<HandledCount> purge(LetterSelection which) {
         throw new UnsupportedOperationException("nothing is stored here");
     }
 
