@@ -71,7 +71,9 @@ final class TestRelay implements AutoCloseable {
 
     static DeliveryConfig delivery(int windowEvents, Duration ackTimeout, Duration backoff, int maxDeliveries) {
         return delivery(
-                windowEvents, Duration.ofSeconds(5), new RedeliveryConfig(ackTimeout, ackTimeout, backoff, backoff, maxDeliveries));
+                windowEvents,
+                Duration.ofSeconds(5),
+                new RedeliveryConfig(ackTimeout, ackTimeout, backoff, backoff, maxDeliveries));
     }
 
     static DeliveryConfig delivery(int windowEvents, Duration takeoverProbe, RedeliveryConfig redelivery) {
