@@ -26,10 +26,12 @@ public final class Dialect2Client implements AutoCloseable {
     private static final ObjectMapper JSON = new ObjectMapper();
 
     private final RawClient raw;
-    private final Queue<String> lines = new ArrayDeque<>();
+    private final Queue<Line> lines = new ArrayDeque<>();
     private final Queue<List<Received>> batches = new ArrayDeque<>();
     private final Queue<Received> rest = new ArrayDeque<>();
     private int closeCode;
+    private long recordsReceived;
+    private long recordsReturned;
 
     private Dialect2Client(RawClient raw) {
         this.raw = raw;
@@ -109,14 +111,18 @@ public final class Dialect2Client implements AutoCloseable {
         while (lines.isEmpty()) {
             mustReceive();
         }
-        return lines.remove();
+        return lines.remove().text();
     }
 
     /** The next record, which must come. */
     public Received next() throws IOException {
         while (rest.isEmpty()) {
-            rest.addAll(nextBatch());
+            while (batches.isEmpty()) {
+                mustReceive();
+            }
+            rest.addAll(batches.remove());
         }
+        recordsReturned++;
         return rest.remove();
     }
 
@@ -125,6 +131,7 @@ public final class Dialect2Client implements AutoCloseable {
         while (batches.isEmpty()) {
             mustReceive();
         }
+        recordsReturned += batches.element().size();
         return batches.remove();
     }
 
@@ -156,7 +163,15 @@ public final class Dialect2Client implements AutoCloseable {
                 return null;
             }
         }
-        return lines.remove();
+        return lines.remove().text();
+    }
+
+    /** The next line that had come before the record that was returned last; null if there is none. */
+    public @Nullable String lineBeforeLastRecord() {
+        Line first = lines.peek();
+        return first == null || first.recordsBefore() >= recordsReturned
+                ? null
+                : lines.remove().text();
     }
 
     /** Reads until the relay closes, and returns the code. */
@@ -183,8 +198,12 @@ public final class Dialect2Client implements AutoCloseable {
             return false;
         }
         switch (frame.opcode()) {
-            case RawClient.TEXT -> lines.add(frame.text());
-            case RawClient.BINARY -> batches.add(decode(frame.payload()));
+            case RawClient.TEXT -> lines.add(new Line(frame.text(), recordsReceived));
+            case RawClient.BINARY -> {
+                List<Received> batch = decode(frame.payload());
+                recordsReceived += batch.size();
+                batches.add(batch);
+            }
             case RawClient.CLOSE -> closeCode = frame.closeCode();
             default -> throw new IOException("not expected: opcode=" + frame.opcode());
         }
@@ -223,6 +242,8 @@ public final class Dialect2Client implements AutoCloseable {
     public void close() throws IOException {
         raw.close();
     }
+
+    private record Line(String text, long recordsBefore) {}
 
     /**
      * One record as it came.

@@ -5,6 +5,8 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.SortedMap;
@@ -89,12 +91,13 @@ final class Dialect2Consumer implements AutoCloseable {
 
     private void step(Dialect2Client client) throws IOException {
         Dialect2Client.Received event = client.within(QUIET);
-        for (String line = client.lineWithin(Duration.ZERO); line != null; line = client.lineWithin(Duration.ZERO)) {
-            answered(line);
-        }
         if (event == null) {
+            answered(client);
             ackAll(client);
             return;
+        }
+        for (String line = client.lineBeforeLastRecord(); line != null; line = client.lineBeforeLastRecord()) {
+            answered(line);
         }
         history.delivered(event.id(), event.payload());
         remember(event);
@@ -152,20 +155,26 @@ final class Dialect2Consumer implements AutoCloseable {
     /** What was received before UNBOUND is forgotten: it comes again. */
     private void bindAgain(Dialect2Client client) throws IOException {
         client.line("UNBIND");
-        String line = client.nextLine();
-        while (!line.equals("UNBOUND")) {
-            answered(line);
-            line = client.nextLine();
+        List<String> answers = new ArrayList<>();
+        for (String line = client.nextLine(); !line.equals("UNBOUND"); line = client.nextLine()) {
+            answers.add(line);
         }
-        while (true) {
-            Dialect2Client.Received event = client.within(Duration.ZERO);
-            if (event == null) {
-                break;
-            }
+        for (Dialect2Client.Received event = client.within(Duration.ZERO);
+                event != null;
+                event = client.within(Duration.ZERO)) {
             history.delivered(event.id(), event.payload());
             remember(event);
         }
+        for (String line : answers) {
+            answered(line);
+        }
         bind(client);
+    }
+
+    private void answered(Dialect2Client client) throws IOException {
+        for (String line = client.lineWithin(Duration.ZERO); line != null; line = client.lineWithin(Duration.ZERO)) {
+            answered(line);
+        }
     }
 
     private void answered(String line) throws IOException {
