@@ -241,6 +241,31 @@ class Dialect2ProducingTest {
         }
     }
 
+    /** B12. */
+    @Test
+    void anEventThatWasCutOffIsNotStoredAndIsAskedForAgain() throws Exception {
+        try (TestRelay relay = TestRelay.start(data, window(10))) {
+            for (boolean fragment : new boolean[] {true, false}) {
+                try (Dialect2Client producer = Dialect2Client.publishing(relay.wsPort(), NAMED)) {
+                    byte[] frame = Dialect2Client.frame(1, number(1));
+                    if (fragment) {
+                        producer.raw().sendFrame(RawClient.BINARY, false, true, frame);
+                    } else {
+                        producer.raw().sendHalfFrame(RawClient.BINARY, frame);
+                    }
+                }
+            }
+
+            try (Dialect2Client producer = Dialect2Client.connect(relay.wsPort())) {
+                assertThat(producer.ask("PUBLISH:" + NAMED).path("last").asLong(-1))
+                        .isZero();
+                producer.publish(1, number(1));
+                assertThat(producer.nextLine()).isEqualTo("STORED:1");
+            }
+            relay.awaitStatus(PIPE, "lastId", 1);
+        }
+    }
+
     @Test
     void theReasonsOfAPublishThatCannotBeAreTold() throws Exception {
         try (TestRelay relay = TestRelay.start(data, window(10));

@@ -15,8 +15,11 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -154,6 +157,58 @@ class Dialect2SubscriptionsTest {
                 assertThat(first.id()).isGreaterThan(5);
                 assertThat(first.payload().getLong(0)).isEqualTo(6);
                 assertThat(next.next().id()).isEqualTo(first.id() + 1);
+            }
+        }
+    }
+
+    /** A30: 20 MiB are on their way to who takes none of it. */
+    @Test
+    void aPipeIsDeletedAtOnceThoughItsConsumerReadsNothing() throws Exception {
+        try (TestRelay relay = TestRelay.start(data, window(10));
+                Dialect2Client stalled = Dialect2Client.bound(relay.wsPort(), PIPE + "?window-bytes=1073741824")) {
+            for (int i = 0; i < 20; i++) {
+                relay.publish(PIPE, ByteBuffer.allocate(1 << 20)).get();
+            }
+            long startNanos = System.nanoTime();
+            relay.http().deletePipe(PIPE, null);
+
+            assertThat(Duration.ofNanos(System.nanoTime() - startNanos)).isLessThan(Duration.ofSeconds(10));
+            relay.publish(PIPE, 21, 21);
+            try (Dialect2Client next = Dialect2Client.bound(relay.wsPort(), PIPE)) {
+                assertThat(next.next().payload().getLong(0)).isEqualTo(21);
+            }
+            stalled.reset();
+        }
+    }
+
+    /** B26: what is sent to one is never changed by what is sent to another. */
+    @Test
+    void whoeverConsumesGetsTheSameBytesAlsoTheSecondTime() throws Exception {
+        int events = 300;
+        byte[] body = new byte[700];
+        new Random(1).nextBytes(body);
+        try (TestRelay relay = TestRelay.start(data, window(10))) {
+            for (int i = 1; i <= events; i++) {
+                relay.publish(PIPE, ByteBuffer.wrap(body.clone()).putInt(0, i)).get();
+            }
+            List<Dialect2Client> clients = new ArrayList<>();
+            for (int i = 0; i < 3; i++) {
+                clients.add(
+                        Dialect2Client.bound(relay.wsPort(), PIPE + "?batch=" + (1 + 20 * i) + "&subscription=s" + i));
+            }
+            for (int delivery = 1; delivery <= 2; delivery++) {
+                for (Dialect2Client client : clients) {
+                    for (int i = 1; i <= events; i++) {
+                        Dialect2Client.Received event = client.next();
+                        assertThat(event.payload())
+                                .isEqualTo(ByteBuffer.wrap(body.clone()).putInt(0, (int) event.id()));
+                        assertThat(event.delivery()).isEqualTo(delivery);
+                        client.line((delivery == 1 ? "NACK:" : "ACK:") + event.id());
+                    }
+                }
+            }
+            for (Dialect2Client client : clients) {
+                client.close();
             }
         }
     }
