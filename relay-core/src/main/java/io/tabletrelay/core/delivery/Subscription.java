@@ -252,7 +252,7 @@ public final class Subscription implements AutoCloseable {
 
     /** The consumer still works on the event. Counts only from the connection that has it; returns false otherwise. */
     public boolean hold(Consumer from, long id) {
-        return from.held().hold(id, nanoTime.getAsLong());
+        return from.held().hold(id, from.sink(), nanoTime.getAsLong());
     }
 
     /** From its window into the schedule. */
@@ -284,6 +284,7 @@ public final class Subscription implements AutoCloseable {
         }
         schedule.removeUpTo(upToId);
         failed.forgetUpTo(upToId);
+        givingUp.forget(0, upToId);
         advanceFloor();
         return before - backlog();
     }
@@ -569,6 +570,7 @@ public final class Subscription implements AutoCloseable {
             schedule.remove(id);
         }
         failed.forget(id);
+        givingUp.forget(id, id);
         losses.ends();
         return true;
     }
