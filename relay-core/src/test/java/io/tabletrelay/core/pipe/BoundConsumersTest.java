@@ -107,7 +107,8 @@ class BoundConsumersTest {
     @Test
     void aHoldCountsThoughThereWasNoTurnSinceTheEventWasSent() {
         Consumer one = bind(rig.sink, Mode.EXCLUSIVE, 10, Long.MAX_VALUE);
-        rig.publish(1).join();
+        rig.offer(rig.event(1), new Answer());
+        rig.turn();
         rig.nowNanos += 20 * LoopRig.SECOND;
         say(one, Verb.HOLD, 1, 0);
         rig.nowNanos += 29 * LoopRig.SECOND;
