@@ -107,18 +107,22 @@ class BoundConsumersTest {
     @Test
     void aHoldCountsThoughThereWasNoTurnSinceTheEventWasSent() {
         Consumer one = bind(rig.sink, Mode.EXCLUSIVE, 10, Long.MAX_VALUE);
+        rig.publish(1).join(); // the first append has files made for it, which takes turns
+        say(one, Verb.ACK, 1, 1);
+        rig.settle();
         rig.offer(rig.event(1), new Answer());
         rig.turn();
+        assertThat(rig.sink.ids).containsExactly(1L, 2L);
         rig.nowNanos += 20 * LoopRig.SECOND;
-        say(one, Verb.HOLD, 1, 0);
+        say(one, Verb.HOLD, 2, 0);
         rig.nowNanos += 29 * LoopRig.SECOND;
         rig.settle();
-        assertThat(rig.sink.ids).containsExactly(1L);
+        assertThat(rig.sink.ids).containsExactly(1L, 2L);
 
         rig.nowNanos += LoopRig.SECOND;
         rig.settle();
 
-        assertThat(rig.sink.ids).containsExactly(1L, 1L);
+        assertThat(rig.sink.ids).containsExactly(1L, 2L, 2L);
     }
 
     @Test
