@@ -5,6 +5,7 @@ import io.tabletrelay.api.Publisher;
 import io.tabletrelay.api.serializer.SerializerContext;
 import io.tabletrelay.core.config.RelayConfig;
 import io.tabletrelay.core.delivery.DeliveryContext;
+import io.tabletrelay.core.delivery.TransferQuota;
 import io.tabletrelay.core.http.HttpEdge;
 import io.tabletrelay.core.http.RelayView;
 import io.tabletrelay.core.metrics.RelayMetrics;
@@ -59,8 +60,10 @@ public final class Relay implements AutoCloseable {
                     Relay.class.getClassLoader(),
                     new SerializerContext(config.store().maxEventBytes(), MAX_PAYLOADS_PER_EVENT));
             closers.push(serializers::close);
+            TransferQuota quota = new TransferQuota(config.quota());
+            metrics.edge().showTransfers(quota::unwrittenBytes, quota::inFlightEvents);
             DeliveryContext delivery =
-                    new DeliveryContext(config.delivery(), System::nanoTime, Clock.systemUTC(), new Random());
+                    new DeliveryContext(config.delivery(), System::nanoTime, Clock.systemUTC(), new Random(), quota);
             int processors = Runtime.getRuntime().availableProcessors();
             pipes = new PipeRegistry(directory, config.store(), delivery, processors, config.maxOpenPipes(), metrics);
             closers.push(pipes::close);

@@ -8,6 +8,7 @@ import io.tabletrelay.core.config.RelayConfig;
 import io.tabletrelay.core.config.ServerConfig;
 import io.tabletrelay.core.config.SettingText;
 import io.tabletrelay.core.config.StoreConfig;
+import io.tabletrelay.core.config.TransferQuotaConfig;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
@@ -60,6 +61,22 @@ final class ServeCommand implements Callable<Integer> {
             description = "from so many on, pipes that have nothing to do are closed until they are used again"
                     + " (default: ${DEFAULT-VALUE})")
     private int maxOpenPipes;
+
+    @Option(
+            names = "--max-in-flight",
+            defaultValue = "1000000",
+            description = "most events that the consumers of all pipes have in flight; each may have one"
+                    + " (default: ${DEFAULT-VALUE})")
+    private int maxInFlight;
+
+    @Option(
+            names = "--max-unwritten-bytes",
+            paramLabel = "SIZE",
+            defaultValue = "256MiB",
+            converter = ByteSize.class,
+            description = "most bytes of events that wait for the sockets of the consumers of all pipes"
+                    + " (default: ${DEFAULT-VALUE})")
+    private long maxUnwrittenBytes;
 
     @Option(
             names = "--disk-reserve",
@@ -129,6 +146,7 @@ final class ServeCommand implements Callable<Integer> {
                         .over(store),
                 new DeliveryConfig(
                         pipeWindow, delivery.maxAckSpread(), delivery.takeoverProbe(), delivery.redelivery()),
+                new TransferQuotaConfig(maxUnwrittenBytes, maxInFlight),
                 maxOpenPipes);
     }
 

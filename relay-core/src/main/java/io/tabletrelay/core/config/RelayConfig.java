@@ -8,6 +8,7 @@ import java.time.Duration;
  *
  * @param dataDirectory where pipes live; created if it is not there
  * @param drainTimeout how long a stopping relay goes on taking acks
+ * @param quota what the consumers of all pipes may have together
  * @param maxOpenPipes from so many on, pipes that have nothing to do are closed until they are used again
  */
 public record RelayConfig(
@@ -17,6 +18,7 @@ public record RelayConfig(
         HttpConfig http,
         StoreConfig store,
         DeliveryConfig delivery,
+        TransferQuotaConfig quota,
         int maxOpenPipes) {
     public static final int DEFAULT_MAX_OPEN_PIPES = 2_000;
 
@@ -26,7 +28,7 @@ public record RelayConfig(
         }
     }
 
-    /** With the default for how many pipes are open. */
+    /** With the defaults of what all pipes may have together. */
     public RelayConfig(
             Path dataDirectory,
             Duration drainTimeout,
@@ -34,7 +36,15 @@ public record RelayConfig(
             HttpConfig http,
             StoreConfig store,
             DeliveryConfig delivery) {
-        this(dataDirectory, drainTimeout, server, http, store, delivery, DEFAULT_MAX_OPEN_PIPES);
+        this(
+                dataDirectory,
+                drainTimeout,
+                server,
+                http,
+                store,
+                delivery,
+                TransferQuotaConfig.DEFAULT,
+                DEFAULT_MAX_OPEN_PIPES);
     }
 
     /** The embedded defaults, with everything under one folder. */

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A connection that asked for the pipe.
  *
- * <p>Threading: {@link #probed} may be read by any thread; the rest is confined to the pipe's transfer thread.
+ * <p>Threading: {@link #probed} may be read, and {@link #written} called, by any thread; the rest is confined to the pipe's transfer thread.
  */
 public final class Consumer {
     private final DeliverySink sink;
@@ -19,6 +19,8 @@ public final class Consumer {
     private boolean gone;
     private boolean ended;
     private volatile boolean probed;
+    /** Null while it is not served. */
+    private volatile TransferQuota.@Nullable Share share;
 
     public Consumer(DeliverySink sink, BindOptions options, DeliveryConfig config) {
         this.sink = sink;
@@ -33,6 +35,50 @@ public final class Consumer {
 
     HeldEvents held() {
         return held;
+    }
+
+    /** It is served from now on, and has a share of what all consumers may have. */
+    void served(TransferQuota quota, Runnable wake) {
+        share = quota.open(sink.writtenBytes(), wake);
+    }
+
+    /** It is served no more: its share is given back. */
+    void left() {
+        TransferQuota.Share before = share;
+        share = null;
+        if (before != null) {
+            before.close();
+        }
+    }
+
+    /** False: it may have nothing more now, and its pipe is woken once that has changed. */
+    boolean mayTake() {
+        TransferQuota.Share mine = share;
+        return mine != null && mine.mayTake();
+    }
+
+    void sent(long endOffset) {
+        held.sent(endOffset);
+        TransferQuota.Share mine = share;
+        if (mine != null) {
+            mine.sent(endOffset);
+        }
+    }
+
+    /** So many events are in flight no more. */
+    void returned(int events) {
+        TransferQuota.Share mine = share;
+        if (mine != null) {
+            mine.returned(events);
+        }
+    }
+
+    /** So many of the bytes that its connection was given have reached the socket. */
+    public void written(long bytesSoFar) {
+        TransferQuota.Share mine = share;
+        if (mine != null) {
+            mine.written(bytesSoFar);
+        }
     }
 
     AnsweredAcks answered() {

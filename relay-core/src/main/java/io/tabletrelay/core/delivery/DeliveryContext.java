@@ -1,6 +1,7 @@
 package io.tabletrelay.core.delivery;
 
 import io.tabletrelay.core.config.DeliveryConfig;
+import io.tabletrelay.core.config.TransferQuotaConfig;
 import java.time.InstantSource;
 import java.util.function.LongSupplier;
 import java.util.random.RandomGenerator;
@@ -13,22 +14,33 @@ import java.util.random.RandomGenerator;
  * @param nanoTime time for intervals, as {@code System.nanoTime()}
  * @param clock time of day, for what is stored
  * @param random spreads retries; used by several threads
- * @param inFlight what this pipe takes of what all of them together may have in flight
+ * @param quota what the consumers of all pipes together may have
+ * @param wake gives the pipe a turn; called by any thread
  */
 public record DeliveryContext(
         DeliveryConfig config,
         LongSupplier nanoTime,
         InstantSource clock,
         RandomGenerator random,
-        InFlightBudget.Share inFlight) {
-    private static final long MOST_IN_FLIGHT = 1_000_000;
+        TransferQuota quota,
+        Runnable wake) {
 
-    public DeliveryContext(DeliveryConfig config, LongSupplier nanoTime, InstantSource clock, RandomGenerator random) {
-        this(config, nanoTime, clock, random, new InFlightBudget(MOST_IN_FLIGHT).share(() -> {}));
+    public DeliveryContext(
+            DeliveryConfig config,
+            LongSupplier nanoTime,
+            InstantSource clock,
+            RandomGenerator random,
+            TransferQuota quota) {
+        this(config, nanoTime, clock, random, quota, () -> {});
     }
 
-    /** The same for one pipe, which has a turn by {@code wake}. */
-    public DeliveryContext ofPipe(Runnable wake) {
-        return new DeliveryContext(config, nanoTime, clock, random, inFlight.ofAnother(wake));
+    /** With the default of what all of them together may have. */
+    public DeliveryContext(DeliveryConfig config, LongSupplier nanoTime, InstantSource clock, RandomGenerator random) {
+        this(config, nanoTime, clock, random, new TransferQuota(TransferQuotaConfig.DEFAULT));
+    }
+
+    /** The same for one pipe, which has a turn by {@code wakeOfPipe}. */
+    public DeliveryContext ofPipe(Runnable wakeOfPipe) {
+        return new DeliveryContext(config, nanoTime, clock, random, quota, wakeOfPipe);
     }
 }

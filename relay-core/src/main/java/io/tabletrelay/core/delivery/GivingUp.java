@@ -8,6 +8,7 @@ import java.time.InstantSource;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -108,6 +109,19 @@ final class GivingUp {
         return true;
     }
 
+    /** Events from the first to the last id were settled otherwise; a dead letter that is being written may come all the same. */
+    void forget(long firstId, long lastId) {
+        if (!ids.isEmpty() && ids.removeIf(id -> firstId <= id && id <= lastId)) {
+            for (Iterator<Letter> each = collected.iterator(); each.hasNext(); ) {
+                Letter letter = each.next();
+                if (firstId <= letter.eventId() && letter.eventId() <= lastId) {
+                    each.remove();
+                    bytes -= letter.payload().size();
+                }
+            }
+        }
+    }
+
     /** When to try again, or {@code otherwise} when nothing has to wait. */
     long retryNanos(long otherwise) {
         return trouble.isEmpty() || collected.isEmpty() || writing ? otherwise : retryAtNanos;
@@ -132,7 +146,11 @@ final class GivingUp {
             trouble = "dead letters cannot be written: " + failure.getMessage();
             retryAtNanos = nanoTime.getAsLong() + RETRY_NANOS;
             for (int i = batch.size() - 1; i >= 0; i--) {
-                collected.addFirst(batch.get(i));
+                if (ids.contains(batch.get(i).eventId())) {
+                    collected.addFirst(batch.get(i));
+                } else {
+                    bytes -= batch.get(i).payload().size();
+                }
             }
         }
     }

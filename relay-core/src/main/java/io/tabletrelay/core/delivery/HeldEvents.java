@@ -86,7 +86,9 @@ final class HeldEvents {
         timedOut.headSet(id, true).clear();
     }
 
-    boolean hold(long id, long nowNanos) {
+    /** Its deadline starts anew, if its bytes have left by now as the connection says. */
+    boolean hold(long id, DeliverySink sink, long nowNanos) {
+        window.written(sink.writtenBytes(), sink.lastWriteNanos());
         return window.restart(id, nowNanos);
     }
 

@@ -47,7 +47,7 @@ public final class Subscription implements AutoCloseable {
     private final LongSupplier nanoTime;
     private final InstantSource clock;
     private final LossStreak losses;
-    private final InFlightBudget.Share budget;
+    private final DeliveryContext context;
     private final PipeMetrics metrics;
 
     /** Whose turn it is among several. */
@@ -83,7 +83,7 @@ public final class Subscription implements AutoCloseable {
                 attempts, schedule, givingUp, redeliveries, config.redelivery().maxDeliveries(), nanoTime, clock);
         this.backoff = new Backoff(config.redelivery(), context.random());
         this.losses = losses;
-        this.budget = context.inFlight();
+        this.context = context;
         this.metrics = metrics;
         advanceFloor();
         EventReader reader = new EventReader(log.openTailer(), diskTasks);
@@ -113,6 +113,7 @@ public final class Subscription implements AutoCloseable {
     public void attach(Consumer consumer) {
         consumer.held().clear(); // what it had of the pipe as it was open before
         consumer.answered().clear();
+        consumer.served(context.quota(), context.wake());
         consumers.add(consumer);
     }
 
@@ -127,7 +128,8 @@ public final class Subscription implements AutoCloseable {
             return;
         }
         long[] returned = consumer.held().clear();
-        left(returned.length);
+        inFlight -= returned.length;
+        consumer.left();
         for (long id : returned) {
             schedule.now(id);
         }
@@ -251,7 +253,7 @@ public final class Subscription implements AutoCloseable {
 
     /** The consumer still works on the event. Counts only from the connection that has it; returns false otherwise. */
     public boolean hold(Consumer from, long id) {
-        return from.held().hold(id, nanoTime.getAsLong());
+        return from.held().hold(id, from.sink(), nanoTime.getAsLong());
     }
 
     /** From its window into the schedule. */
@@ -259,14 +261,14 @@ public final class Subscription implements AutoCloseable {
         if (!consumers.contains(from) || !from.held().remove(id)) {
             return false;
         }
-        left(1);
+        returned(from, 1);
         schedule.now(id);
         return true;
     }
 
-    private void left(int events) {
+    private void returned(Consumer from, int events) {
         inFlight -= events;
-        budget.gaveBack(events);
+        from.returned(events);
     }
 
     /**
@@ -279,10 +281,11 @@ public final class Subscription implements AutoCloseable {
         for (Consumer each : consumers) {
             int had = each.held().inFlight();
             each.held().removeUpTo(upToId);
-            left(had - each.held().inFlight());
+            returned(each, had - each.held().inFlight());
         }
         schedule.removeUpTo(upToId);
         failed.forgetUpTo(upToId);
+        givingUp.forget(0, upToId);
         advanceFloor();
         return before - backlog();
     }
@@ -450,16 +453,17 @@ public final class Subscription implements AutoCloseable {
         redeliveries.close();
     }
 
-    /** To be called before {@link #close}, on the transfer thread: what is in flight counts no more among all pipes' events. */
+    /** To be called before {@link #close}, on the transfer thread: its consumers have no share of what all may have. */
     public void letGo() {
-        left(inFlight);
+        consumers.forEach(Consumer::left);
     }
 
     private void expire(Consumer consumer, long now) {
         HeldEvents held = consumer.held();
         held.lookAgain();
+        consumer.written(consumer.sink().writtenBytes());
         for (long id = held.nextExpired(consumer.sink(), now); id != 0; id = held.nextExpired(consumer.sink(), now)) {
-            left(1);
+            returned(consumer, 1);
             metrics.timedOut(1);
             schedule.now(id);
             failed.failed(id, "ack timeout", 0);
@@ -472,8 +476,8 @@ public final class Subscription implements AutoCloseable {
     private int credit(Consumer consumer) {
         int most = losses.losses() < LOSSES_UNTIL_ONE_AT_A_TIME ? Integer.MAX_VALUE : inFlight > 0 ? 0 : 1;
         HeldEvents held = consumer.held();
-        boolean mayTake = held.inFlight() == 0 || budget.hasRoom();
-        return mayTake ? held.credit(most) : 0;
+        int credit = held.credit(most);
+        return credit > 0 && consumer.mayTake() ? credit : 0; // in this order: who waits for the quota could use it
     }
 
     /** Returns the bytes of the event that was sent; negative: nothing may be sent to that consumer now. */
@@ -553,16 +557,9 @@ public final class Subscription implements AutoCloseable {
         settled.raiseDeliveredUpTo(id);
         consumer.held().sending(id, payloadBytes, now);
         inFlight++;
-        budget.took();
         Map<String, String> headers = consumer.options().headers() ? event.headers() : Map.of();
-        consumer.held()
-                .sent(consumer.sink()
-                        .deliver(
-                                id,
-                                event.appendedAtMillis(),
-                                Math.min(delivery, MOST_DELIVERY_NUMBER),
-                                payload,
-                                headers));
+        consumer.sent(consumer.sink()
+                .deliver(id, event.appendedAtMillis(), Math.min(delivery, MOST_DELIVERY_NUMBER), payload, headers));
         return payloadBytes;
     }
 
@@ -580,6 +577,7 @@ public final class Subscription implements AutoCloseable {
             schedule.remove(id);
         }
         failed.forget(id);
+        givingUp.forget(id, id);
         losses.ends();
         return true;
     }
@@ -588,7 +586,7 @@ public final class Subscription implements AutoCloseable {
         for (int i = 0; i < consumers.size(); i++) {
             HeldEvents held = consumers.get(i).held();
             if (held.remove(id)) {
-                left(1);
+                returned(consumers.get(i), 1);
                 return true;
             }
             held.removeTimedOut(id);

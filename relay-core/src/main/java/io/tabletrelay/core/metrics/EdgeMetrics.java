@@ -35,6 +35,12 @@ public final class EdgeMetrics {
         table.gauge(MetricKey.of(MetricName.EDGE_UNSENT_BYTES), bytes::getAsLong);
     }
 
+    /** Shows what the consumers of all pipes have together; the suppliers are called by any thread. */
+    public void showTransfers(LongSupplier unwrittenBytes, LongSupplier inFlightEvents) {
+        table.gauge(MetricKey.of(MetricName.EDGE_UNWRITTEN_BYTES), unwrittenBytes::getAsLong);
+        table.gauge(MetricKey.of(MetricName.EDGE_IN_FLIGHT), inFlightEvents::getAsLong);
+    }
+
     public void malformedLine() {
         malformedLines.inc();
     }

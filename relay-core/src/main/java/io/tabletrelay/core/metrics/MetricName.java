@@ -59,6 +59,11 @@ enum MetricName {
     EDGE_CONNECTIONS("relay_edge_connections", GAUGE, "Open WebSocket connections."),
     EDGE_UNSENT_BYTES(
             "relay_edge_most_unsent_bytes", GAUGE, "Bytes waiting for the slowest WebSocket connection to take them."),
+    EDGE_UNWRITTEN_BYTES(
+            "relay_edge_unwritten_bytes",
+            GAUGE,
+            "Bytes of events given to the consumers of all pipes and not yet taken by their sockets."),
+    EDGE_IN_FLIGHT("relay_edge_in_flight_events", GAUGE, "Events that the consumers of all pipes have in flight."),
     EDGE_MALFORMED_LINES("relay_edge_malformed_lines", COUNTER, "Lines that could not be understood."),
     EDGE_EARLY_ACKS_DROPPED(
             "relay_edge_early_acks_dropped", COUNTER, "Acks before a bind that came to nothing or were too many."),

@@ -41,6 +41,9 @@ public interface ConsumerLink {
     /** A frame of any kind was read, or the probe's own pong ({@code probePong}). */
     void life(boolean probePong);
 
+    /** So many of the bytes that the connection was given have reached the socket. */
+    void written(long bytesSoFar);
+
     /** Unsent bytes fell below the limit again. */
     void writable();
 

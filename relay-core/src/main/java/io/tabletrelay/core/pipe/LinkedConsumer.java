@@ -70,6 +70,11 @@ final class LinkedConsumer implements ConsumerLink {
     }
 
     @Override
+    public void written(long bytesSoFar) {
+        consumer.written(bytesSoFar);
+    }
+
+    @Override
     public void writable() {
         pipe.wake();
     }

@@ -58,6 +58,7 @@ final class Connection implements EdgeChannel.Listener {
     private final EdgeChannel channel;
     private final Consumer<Connection> onEnd;
     private final SendBuffer out;
+    private final Runnable reportWritten = this::reportWritten;
     private volatile Session session;
     private final PeerWatch watch;
     private final long acceptedNanos;
@@ -329,7 +330,9 @@ final class Connection implements EdgeChannel.Listener {
         if (drained) {
             lifeNanos = now;
         }
-        if (out.written(bytes)) {
+        boolean roomAgain = out.written(bytes);
+        contained(reportWritten);
+        if (roomAgain) {
             contained(() -> session.roomAgain());
         }
     }
@@ -347,6 +350,10 @@ final class Connection implements EdgeChannel.Listener {
             }
         }
         onEnd.accept(this);
+    }
+
+    private void reportWritten() {
+        session.written(out.writtenBytes());
     }
 
     /** For what runs on the selector thread, which nothing thrown may reach. */

@@ -152,6 +152,7 @@ final class ConsumerSession implements Session, DeliverySink {
                 if (state == State.BOUND) {
                     applyEarlyAcks(given);
                 }
+                given.written(out.writtenBytes()); // what was written before there was a link
                 if (roomMissed) {
                     given.writable();
                 }
@@ -211,6 +212,14 @@ final class ConsumerSession implements Session, DeliverySink {
 
     private void malformed(String what, String text) {
         badLines.add(what, text, pipe());
+    }
+
+    @Override
+    public void written(long bytesSoFar) {
+        ConsumerLink pipe = currentLink();
+        if (pipe != null) {
+            pipe.written(bytesSoFar);
+        }
     }
 
     @Override

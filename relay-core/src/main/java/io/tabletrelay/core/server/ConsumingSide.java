@@ -65,6 +65,7 @@ final class ConsumingSide implements DeliverySink {
         synchronized (lock) {
             link = given;
             gone = closed;
+            given.written(out.writtenBytes()); // what was written before there was a link
             if (roomMissed) {
                 given.writable();
             }
@@ -136,6 +137,13 @@ final class ConsumingSide implements DeliverySink {
         ConsumerLink pipe = link();
         if (pipe != null) {
             pipe.life(pong != null && Arrays.equals(pong, probe));
+        }
+    }
+
+    void written(long bytesSoFar) {
+        ConsumerLink pipe = link();
+        if (pipe != null) {
+            pipe.written(bytesSoFar);
         }
     }
 

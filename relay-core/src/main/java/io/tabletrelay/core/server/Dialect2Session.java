@@ -236,6 +236,14 @@ final class Dialect2Session implements Session {
     }
 
     @Override
+    public void written(long bytesSoFar) {
+        ConsumingSide side = consuming;
+        if (side != null) {
+            side.written(bytesSoFar);
+        }
+    }
+
+    @Override
     public void roomAgain() {
         ConsumingSide side = consuming;
         if (side != null) {

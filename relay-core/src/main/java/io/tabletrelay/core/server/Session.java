@@ -19,6 +19,9 @@ interface Session {
     /** A frame was read: a sign of life. */
     void sign();
 
+    /** So many of the bytes that the connection was given have reached the socket. */
+    void written(long bytesSoFar);
+
     /** Unsent bytes are below the limit again. */
     void roomAgain();
 

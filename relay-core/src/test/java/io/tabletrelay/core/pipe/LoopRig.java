@@ -5,9 +5,11 @@ import io.tabletrelay.api.PipeName;
 import io.tabletrelay.core.config.DeliveryConfig;
 import io.tabletrelay.core.config.PipeSettings;
 import io.tabletrelay.core.config.StoreConfig;
+import io.tabletrelay.core.config.TransferQuotaConfig;
 import io.tabletrelay.core.delivery.BindOptions;
 import io.tabletrelay.core.delivery.Consumer;
 import io.tabletrelay.core.delivery.DeliveryContext;
+import io.tabletrelay.core.delivery.TransferQuota;
 import io.tabletrelay.core.metrics.PipeMetrics;
 import io.tabletrelay.core.metrics.RelayMetrics;
 import io.tabletrelay.core.store.EventGroup;
@@ -44,13 +46,20 @@ final class LoopRig implements AutoCloseable {
     private final ArrayDeque<Runnable> commands = new ArrayDeque<>();
     private final Path data;
     private final StoreConfig config;
+    private final DeliveryConfig deliveryConfig;
     private DataDirectory directory;
     TransferLoop loop;
+    final TransferQuota quota = new TransferQuota(TransferQuotaConfig.DEFAULT);
     long nowNanos = 1_000 * SECOND;
 
     LoopRig(Path data, StoreConfig config) {
+        this(data, config, DeliveryConfig.DEFAULT);
+    }
+
+    LoopRig(Path data, StoreConfig config, DeliveryConfig delivery) {
         this.data = data;
         this.config = config;
+        this.deliveryConfig = delivery;
         directory = openDirectory();
         loop = newLoop();
         settle();
@@ -120,6 +129,19 @@ final class LoopRig implements AutoCloseable {
         return deadline == never ? -1 : deadline;
     }
 
+    /** A command for the next turn, as a connection's thread gives it. */
+    void submit(Runnable command) {
+        commands.add(command);
+    }
+
+    /** One disk task, if there is one. */
+    void diskStep() {
+        Runnable task = diskWork.poll();
+        if (task != null) {
+            task.run();
+        }
+    }
+
     /** Turns and disk work until nothing is left to do. */
     void settle() {
         for (int turns = 0; turn() > 0 || !diskWork.isEmpty() || !commands.isEmpty(); turns++) {
@@ -182,10 +204,7 @@ final class LoopRig implements AutoCloseable {
 
     private TransferLoop newLoop() {
         DeliveryContext delivery = new DeliveryContext(
-                DeliveryConfig.DEFAULT,
-                () -> nowNanos,
-                () -> Instant.ofEpochMilli(nowNanos / 1_000_000),
-                new Random(1));
+                deliveryConfig, () -> nowNanos, () -> Instant.ofEpochMilli(nowNanos / 1_000_000), new Random(1), quota);
         DataDirectory of = directory;
         return new TransferLoop(
                 PIPE,

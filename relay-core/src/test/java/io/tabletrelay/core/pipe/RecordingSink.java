@@ -18,6 +18,7 @@ final class RecordingSink implements DeliverySink {
     final List<Long> ids = new CopyOnWriteArrayList<>();
     final List<String> payloads = new CopyOnWriteArrayList<>();
     private volatile LongConsumer onDeliver = id -> {};
+    private volatile Runnable onBound = () -> {};
     private final AtomicLong given = new AtomicLong();
 
     /** What the consumer does with each event, before {@link #deliver} returns. */
@@ -25,9 +26,15 @@ final class RecordingSink implements DeliverySink {
         onDeliver = reaction;
     }
 
+    /** What the connection does when it is told that it is bound. */
+    void onBound(Runnable reaction) {
+        onBound = reaction;
+    }
+
     @Override
     public void bound(@Nullable Bound answer) {
         said.add("bound");
+        onBound.run();
     }
 
     @Override

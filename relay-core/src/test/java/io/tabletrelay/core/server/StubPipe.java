@@ -244,6 +244,9 @@ final class StubPipe implements Pipe {
         }
 
         @Override
+        public void written(long bytesSoFar) {}
+
+        @Override
         public void writable() {
             writables.incrementAndGet();
         }

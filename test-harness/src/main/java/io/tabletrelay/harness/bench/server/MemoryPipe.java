@@ -179,6 +179,9 @@ final class MemoryPipe implements Pipe {
         public void life(boolean probePong) {}
 
         @Override
+        public void written(long bytesSoFar) {}
+
+        @Override
         public void writable() {
             pusher.wake();
         }
