@@ -61,6 +61,7 @@ import picocli.CommandLine.TypeConversionException;
             ConsumeCommand.class,
             PipeCommand.class,
             SubscriptionCommand.class,
+            DlqCommand.class,
             CheckDataCommand.class
         })
 public final class RelayMain implements Runnable {

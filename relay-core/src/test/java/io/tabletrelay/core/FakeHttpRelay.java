@@ -35,6 +35,7 @@ final class FakeHttpRelay implements AutoCloseable {
         server.createContext("/v1/pipes/plant/events", this::publish);
         server.createContext("/v1/pipes/plant/producers/", this::producer);
         server.createContext("/v1/pipes/plant/subscriptions", this::subscriptions);
+        server.createContext("/v1/pipes/plant/dead-letters", this::deadLetters);
         server.start();
     }
 
@@ -147,6 +148,26 @@ final class FakeHttpRelay implements AutoCloseable {
         }
         String one = "{\"name\":\"a/b\",\"start\":3,\"floor\":2,\"backlog\":9}";
         answer(exchange, 200, asked.startsWith("GET") ? "{\"subscriptions\":[" + one + "]}" : one);
+    }
+
+    /** Says what was asked for; there are two pages of letters, and a redrive takes two requests. */
+    private synchronized void deadLetters(HttpExchange exchange) throws IOException {
+        String asked = exchange.getRequestMethod() + " " + exchange.getRequestURI();
+        boolean again = bodies.contains(asked);
+        bodies.add(asked);
+        if (asked.contains("gone")) {
+            answer(exchange, 404, "{\"code\":\"NO_SUCH_SUBSCRIPTION\",\"detail\":\"subscription is gone\"}");
+        } else if (asked.startsWith("POST")) {
+            answer(exchange, 200, "{\"redriven\":256,\"passed\":1,\"more\":%s}".formatted(!again));
+        } else if (asked.startsWith("DELETE")) {
+            answer(exchange, 200, "{\"purged\":4,\"more\":false}");
+        } else {
+            String one = "{\"number\":%d,\"eventId\":7,\"subscription\":\"a\",\"reason\":\"terminated\","
+                    + "\"failedDeliveries\":2,\"lastError\":\"no such unit\"}";
+            boolean last = asked.endsWith("after=1");
+            String page = last ? "{\"deadLetters\":[" + one + "]}" : "{\"deadLetters\":[" + one + "],\"next\":1}";
+            answer(exchange, 200, (asked.contains("?") ? page : one).formatted(last ? 2 : 1));
+        }
     }
 
     private static void answer(HttpExchange exchange, int status, String json) throws IOException {

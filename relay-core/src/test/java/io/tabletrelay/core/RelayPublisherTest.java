@@ -125,6 +125,21 @@ class RelayPublisherTest {
         assertThat(pipes.pipe(PLANT).stored()).hasSize(100);
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"relay-subscription", "Relay-Anything"})
+    void headersThatAreTheRelaysOwnAreRefused(String header) {
+        CompletionStage<Appended> result = publisher.start(
+                "shared",
+                new SourceEvent(PLANT, ByteBuffer.wrap(new byte[] {1}), Map.of()),
+                null,
+                null,
+                new RelayPublisher.InOrder(Map.of("fine", "1", header, "b"), false, () -> null));
+
+        assertThat(failed(result).code()).isEqualTo(ErrorCode.BAD_EVENT);
+        assertThat(failed(result).reason()).contains("header=" + header + "; headers that begin with relay-");
+        assertThat(pipes.pipe(PLANT).stored()).isEmpty();
+    }
+
     @Test
     void anEventThatBecomesNothingIsAnsweredAndUsesUpItsSequence() {
         ProducerSequence first = new ProducerSequence("meter", 1);

@@ -19,6 +19,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -158,6 +159,38 @@ public final class RelayHttp {
     /** Deletes a subscription. */
     public JsonNode deleteSubscription(String pipe, String name) throws IOException, InterruptedException {
         return send(request(subscription(pipe, name)).DELETE().build());
+    }
+
+    /** Up to a page of dead letters with numbers above this one, as JSON; {@code next} says how to go on if there may be more. */
+    public JsonNode deadLetters(String pipe, long after) throws IOException, InterruptedException {
+        return get(letters(pipe) + "?limit=1000&after=" + after);
+    }
+
+    /** One dead letter with its event, as JSON. */
+    public JsonNode deadLetter(String pipe, long number) throws IOException, InterruptedException {
+        return get(letters(pipe) + "/" + number);
+    }
+
+    /** Redrives dead letters; says as JSON how many, and whether to ask again for more. */
+    public JsonNode redrive(String pipe, Map<String, String> which) throws IOException, InterruptedException {
+        return send(request(letters(pipe) + "/redrive" + query(which))
+                .POST(BodyPublishers.noBody())
+                .build());
+    }
+
+    /** Purges dead letters; says as JSON how many, and whether to ask again for more. */
+    public JsonNode purge(String pipe, Map<String, String> which) throws IOException, InterruptedException {
+        return send(request(letters(pipe) + query(which)).DELETE().build());
+    }
+
+    private static String letters(String pipe) {
+        return "/v1/pipes/" + encode(pipe) + "/dead-letters";
+    }
+
+    private static String query(Map<String, String> options) {
+        return options.entrySet().stream()
+                .map(option -> encode(option.getKey()) + "=" + encode(option.getValue()))
+                .collect(Collectors.joining("&", "?", ""));
     }
 
     private static String subscription(String pipe, String name) {

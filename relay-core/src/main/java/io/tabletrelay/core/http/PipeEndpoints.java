@@ -76,14 +76,6 @@ final class PipeEndpoints {
                 last -> exchange.json(HttpStatus.OK_200, new Producer(producer, last)));
     }
 
-    void deadLetters(Exchange exchange, PipeName name, Target target) {
-        long after = target.number("after", 0, 0, Long.MAX_VALUE);
-        int limit = (int) target.number("limit", DEFAULT_LIMIT, 1, MAX_LIMIT);
-        exchange.answerWhenDone(
-                existing(name).deadLetters(after, limit),
-                letters -> exchange.json(HttpStatus.OK_200, Map.of("deadLetters", letters)));
-    }
-
     private Pipe existing(PipeName name) {
         return relay.findPipe()
                 .apply(name)

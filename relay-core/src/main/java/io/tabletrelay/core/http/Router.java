@@ -25,6 +25,7 @@ final class Router extends Handler.Abstract {
     private final PublishEndpoint publish;
     private final PipeEndpoints pipes;
     private final SubscriptionEndpoints subscriptions;
+    private final LetterEndpoints letters;
     private final LifeCycleEndpoints lifeCycles;
 
     Router(RelayView relay, int maxRequestBytes) {
@@ -32,6 +33,7 @@ final class Router extends Handler.Abstract {
         this.publish = new PublishEndpoint(relay, maxRequestBytes);
         this.pipes = new PipeEndpoints(relay);
         this.subscriptions = new SubscriptionEndpoints(relay);
+        this.letters = new LetterEndpoints(relay);
         this.lifeCycles = new LifeCycleEndpoints(relay);
     }
 
@@ -91,15 +93,20 @@ final class Router extends Handler.Abstract {
             allow(exchange, POST, () -> lifeCycles.change(exchange, pipe, what));
         } else if (rest.size() == 1 && what.equals("events")) {
             allow(exchange, POST, () -> publish.handle(exchange, pipe, target.options()));
-        } else if (rest.size() == 1 && what.equals("dead-letters")) {
-            allow(exchange, GET, () -> pipes.deadLetters(exchange, pipe, target));
         } else if (rest.size() == 2 && what.equals("events")) {
             allow(exchange, GET, () -> pipes.event(exchange, pipe, rest.get(1)));
         } else if (rest.size() == 2 && what.equals("producers")) {
             allow(exchange, GET, () -> pipes.producer(exchange, pipe, rest.get(1)));
-        } else if (!what.equals("subscriptions")
-                || !subscriptions.handle(exchange, pipe, rest.subList(1, rest.size()))) {
-            notFound(exchange);
+        } else {
+            List<String> below = rest.subList(1, rest.size());
+            boolean handled = switch (what) {
+                case "subscriptions" -> subscriptions.handle(exchange, pipe, below);
+                case "dead-letters" -> letters.handle(exchange, pipe, target, below);
+                default -> false;
+            };
+            if (!handled) {
+                notFound(exchange);
+            }
         }
     }
 

@@ -101,6 +101,11 @@ final class PipeCheck {
     }
 
     private LogCheck.@Nullable Result deadLetters(PipeFolder folder) throws IOException {
+        Path handled = folder.handledLettersFile();
+        SettledIds ring = Files.exists(handled) ? SettledIds.look(handled) : null;
+        if (Files.exists(handled) && (ring == null || ring.damagedWords() > 0)) {
+            damaged(handled, "it is damaged: dead letters that were redriven or purged will be shown again");
+        }
         LogOrigin origin = new LogOrigin(folder.epoch(), folder.salt(), 1, 0, false, LogOrigin.NOT_KNOWN);
         return check(folder.deadLettersFolder(), origin, 0, id -> {});
     }

@@ -89,7 +89,23 @@ final class PipeRepair {
         repairLog(from.eventsFolder(), events, idMark(), Objects.requireNonNull(found.events()));
         LogOrigin deadLetters = new LogOrigin(from.epoch(), from.salt(), 1, 0, false, LogOrigin.NOT_KNOWN);
         repairLog(from.deadLettersFolder(), deadLetters, 0, Objects.requireNonNull(found.deadLetters()));
+        repairHandledLetters();
         return done;
+    }
+
+    /** What a redrive was about to append is copied as it is: the next open of the pipe ends it. */
+    private void repairHandledLetters() throws IOException {
+        Path handled = from.handledLettersFile();
+        SettledIds ring = Files.exists(handled) ? SettledIds.look(handled) : null;
+        if (ring != null) {
+            write(handled, ring.withoutDamage());
+        }
+        if (Files.exists(handled) && (ring == null || ring.damagedWords() > 0)) {
+            say(handled, "dead letters that were redriven or purged are shown again");
+        }
+        if (Files.exists(from.redriveFile())) {
+            write(from.redriveFile(), Files.readAllBytes(from.redriveFile()));
+        }
     }
 
     private void repairPipeFile() throws IOException {

@@ -227,6 +227,16 @@ public final class PipeFolder {
         return folder.resolve("dead-letters");
     }
 
+    /** Says which dead letters were redriven or purged; not there before the first. */
+    public Path handledLettersFile() {
+        return folder.resolve(HandledLetters.RING_NAME);
+    }
+
+    /** Says what a redrive is about to append; there while one is under way. */
+    public Path redriveFile() {
+        return folder.resolve(HandledLetters.REDRIVE_NAME);
+    }
+
     /** What this process knows of the log, open or not. */
     LogMemory eventsMemory() {
         return events;
