@@ -62,6 +62,7 @@ import picocli.CommandLine.TypeConversionException;
             PipeCommand.class,
             SubscriptionCommand.class,
             DlqCommand.class,
+            ExplainCommand.class,
             CheckDataCommand.class
         })
 public final class RelayMain implements Runnable {

@@ -82,10 +82,23 @@ class DlqCommandTest {
         assertThat(run("ls", "plant").exitCode()).isEqualTo(5);
     }
 
+    @Test
+    void anEventIsExplained() {
+        assertThat(run("explain", List.of("plant", "7")).out()).isEqualToIgnoringNewLines("event 7: null");
+        assertThat(run("explain", List.of("plant", "7", "--subscription=a/b", "--json"))
+                        .out())
+                .isEqualToIgnoringNewLines("{\"text\":\"event 7: subscription=a%2Fb\"}");
+        assertThat(run("explain", List.of("plant", "x")).exitCode()).isEqualTo(2);
+    }
+
     private CommandRun run(String... arguments) {
-        List<String> line = new ArrayList<>(List.of("dlq"));
-        line.addAll(List.of(arguments));
-        if (arguments.length > 0) {
+        return run("dlq", List.of(arguments));
+    }
+
+    private CommandRun run(String command, List<String> arguments) {
+        List<String> line = new ArrayList<>(List.of(command));
+        line.addAll(arguments);
+        if (!arguments.isEmpty()) {
             line.add("--server=" + relay.address());
         }
         return CommandRun.of(line.toArray(String[]::new));

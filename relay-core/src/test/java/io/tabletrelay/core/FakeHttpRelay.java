@@ -33,6 +33,7 @@ final class FakeHttpRelay implements AutoCloseable {
         server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         server.createContext("/v1/pipes/plant", this::create);
         server.createContext("/v1/pipes/plant/events", this::publish);
+        server.createContext("/v1/pipes/plant/events/7/explain", this::explain);
         server.createContext("/v1/pipes/plant/producers/", this::producer);
         server.createContext("/v1/pipes/plant/subscriptions", this::subscriptions);
         server.createContext("/v1/pipes/plant/dead-letters", this::deadLetters);
@@ -168,6 +169,13 @@ final class FakeHttpRelay implements AutoCloseable {
             String page = last ? "{\"deadLetters\":[" + one + "]}" : "{\"deadLetters\":[" + one + "],\"next\":1}";
             answer(exchange, 200, (asked.contains("?") ? page : one).formatted(last ? 2 : 1));
         }
+    }
+
+    private synchronized void explain(HttpExchange exchange) throws IOException {
+        answer(
+                exchange,
+                200,
+                "{\"text\":\"event 7: %s\"}".formatted(exchange.getRequestURI().getRawQuery()));
     }
 
     private static void answer(HttpExchange exchange, int status, String json) throws IOException {

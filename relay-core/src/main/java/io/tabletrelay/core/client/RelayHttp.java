@@ -138,6 +138,12 @@ public final class RelayHttp {
         return get("/v1/pipes/" + encode(pipe) + "/events/" + id);
     }
 
+    /** Where one event is and why, as JSON; {@code subscription}: for this one alone; empty: for all. */
+    public JsonNode explain(String pipe, long id, String subscription) throws IOException, InterruptedException {
+        String path = "/v1/pipes/" + encode(pipe) + "/events/" + id + "/explain";
+        return get(subscription.isEmpty() ? path : path + "?subscription=" + encode(subscription));
+    }
+
     /** The pipe's subscriptions as JSON. */
     public JsonNode subscriptions(String pipe) throws IOException, InterruptedException {
         return get("/v1/pipes/" + encode(pipe) + "/subscriptions");

@@ -14,6 +14,11 @@ import org.jspecify.annotations.Nullable;
  * <p>Threading: called by the pipe's transfer thread; the two counters may be read by any thread.
  */
 public interface DeliverySink {
+    /** Who that is, for people. */
+    default String peer() {
+        return "unknown peer";
+    }
+
     /**
      * The consumer holds the subscription now: tell it READY, before any event.
      *

@@ -12,6 +12,8 @@ import java.util.TreeSet;
  * <p>Threading: confined to the pipe's transfer thread.
  */
 final class HeldEvents {
+    static final long NOT_WRITTEN = Long.MIN_VALUE;
+
     private final InFlightWindow window = new InFlightWindow();
     private final TreeSet<Long> timedOut = new TreeSet<>();
     private final boolean timedOutKeepSlots;
@@ -62,6 +64,27 @@ final class HeldEvents {
     /** It ends there in the connection's stream of bytes. */
     void sent(long endOffset) {
         window.lastEndsAt(endOffset);
+    }
+
+    /** When the deadline of an event in flight began; {@link #NOT_WRITTEN}: it has not, as the connection says. */
+    long sinceNanos(long id, DeliverySink sink) {
+        window.written(sink.writtenBytes(), sink.lastWriteNanos());
+        return window.sinceNanos(id, NOT_WRITTEN);
+    }
+
+    /** 0: there is no deadline. */
+    long ackTimeoutNanos() {
+        return ackTimeoutNanos;
+    }
+
+    /** Slots of the window that are not free. */
+    int taken() {
+        return window.size() + timedOut.size();
+    }
+
+    /** Payload bytes in flight. */
+    long bytes() {
+        return window.bytes();
     }
 
     int inFlight() {

@@ -48,6 +48,12 @@ final class InFlightWindow {
         return find(id) != NONE;
     }
 
+    /** When the deadline of an event that is in flight began; {@code otherwise} while its last byte has not reached the socket. */
+    long sinceNanos(long id, long otherwise) {
+        int entry = find(id);
+        return endOffsets[entry] <= writtenBytes ? sinceNanos[entry] : otherwise;
+    }
+
     /** Adds an event that is about to be sent; {@link #lastEndsAt} follows once its bytes were handed over. */
     void add(long id, int eventBytes, long nowNanos) {
         int entry = allocate();

@@ -74,6 +74,12 @@ final class RedeliverySchedule {
         return lowest == 0 ? laterById.firstKey() : Math.min(lowest, laterById.firstKey());
     }
 
+    /** When that event, which is here, is due; {@code now}: it is. */
+    long dueNanos(long id, long now) {
+        Later entry = laterById.get(id);
+        return entry == null ? now : entry.dueNanos();
+    }
+
     /** When the next event becomes due, or {@code otherwise} when none is waiting for its time. */
     long nextDueNanos(long otherwise) {
         return later.isEmpty() ? otherwise : later.first().dueNanos();

@@ -49,6 +49,7 @@ public final class Subscription implements AutoCloseable {
     private final LossStreak losses;
     private final DeliveryContext context;
     private final PipeMetrics metrics;
+    private final PlaceSearch places;
 
     /** Whose turn it is among several. */
     private int next;
@@ -89,6 +90,8 @@ public final class Subscription implements AutoCloseable {
         EventReader reader = new EventReader(log.openTailer(), diskTasks);
         this.newEvents = new NewEvents(
                 log, reader, settled, growth, givingUp, this::isElsewhere, deadLetters.subscription(), metrics);
+        this.places = new PlaceSearch(
+                log, settled, consumers, schedule, failed, givingUp, growth, redeliveries, deadLetters.subscription());
         takeUpAttempts(config.redelivery().maxBackoff().toMillis());
     }
 
@@ -425,6 +428,12 @@ public final class Subscription implements AutoCloseable {
 
     public EventState stateOf(long id) {
         return new EventState(id, stateWord(id), failed.failures(id), failed.lastReason(id));
+    }
+
+    /** Where the event is, and what keeps it there. {@code start}: the subscription's first event. */
+    public EventPlace placeOf(long id, long start) {
+        boolean oneAtATime = losses.losses() >= LOSSES_UNTIL_ONE_AT_A_TIME && inFlight > 0;
+        return places.placeOf(id, start, new PlaceSearch.Mood(stopped, paused, oneAtATime), nanoTime.getAsLong());
     }
 
     private String stateWord(long id) {

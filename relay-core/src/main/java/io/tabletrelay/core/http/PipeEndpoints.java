@@ -70,6 +70,14 @@ final class PipeEndpoints {
         exchange.answerWhenDone(existing(name).stateOf(eventId), state -> exchange.json(HttpStatus.OK_200, state));
     }
 
+    void explain(Exchange exchange, PipeName name, String id, Target target) {
+        long eventId = Target.number("id", id, 1, Long.MAX_VALUE);
+        String subscription = target.options().getOrDefault("subscription", "");
+        exchange.answerWhenDone(
+                existing(name).explain(eventId, subscription),
+                explained -> exchange.json(HttpStatus.OK_200, explained));
+    }
+
     void producer(Exchange exchange, PipeName name, String producer) {
         exchange.answerWhenDone(
                 existing(name).lastSequence(producer),

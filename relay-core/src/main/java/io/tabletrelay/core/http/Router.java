@@ -95,6 +95,8 @@ final class Router extends Handler.Abstract {
             allow(exchange, POST, () -> publish.handle(exchange, pipe, target.options()));
         } else if (rest.size() == 2 && what.equals("events")) {
             allow(exchange, GET, () -> pipes.event(exchange, pipe, rest.get(1)));
+        } else if (rest.size() == 3 && what.equals("events") && rest.get(2).equals("explain")) {
+            allow(exchange, GET, () -> pipes.explain(exchange, pipe, rest.get(1), target));
         } else if (rest.size() == 2 && what.equals("producers")) {
             allow(exchange, GET, () -> pipes.producer(exchange, pipe, rest.get(1)));
         } else {

@@ -13,6 +13,7 @@ import io.tabletrelay.core.delivery.DeadLetter;
 import io.tabletrelay.core.delivery.DeadLetters;
 import io.tabletrelay.core.delivery.DeliverySink;
 import io.tabletrelay.core.delivery.EventState;
+import io.tabletrelay.core.delivery.Explained;
 import io.tabletrelay.core.delivery.HandledCount;
 import io.tabletrelay.core.delivery.LetterContent;
 import io.tabletrelay.core.delivery.LetterSelection;
@@ -156,6 +157,13 @@ final class LoopedPipe implements Pipe, PipeGauges {
     @Override
     public CompletionStage<EventState> stateOf(long id) {
         return ask(open -> open.subscriptions().shown().subscription().stateOf(id));
+    }
+
+    @Override
+    public CompletionStage<Explained> explain(long id, String subscription) {
+        CompletableFuture<Explained> result = new CompletableFuture<>();
+        submit(running -> running.explain(new Explaining(name.value(), id, subscription), result));
+        return result;
     }
 
     @Override

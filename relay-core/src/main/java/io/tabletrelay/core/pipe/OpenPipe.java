@@ -190,6 +190,11 @@ final class OpenPipe {
                         whenNot));
     }
 
+    /** Dropped to make room, since the relay was started. */
+    long droppedEvents() {
+        return metrics.droppedEvents();
+    }
+
     PipeLife life() {
         return life;
     }

@@ -6,12 +6,15 @@ import io.tabletrelay.core.delivery.AllSubscriptions;
 import io.tabletrelay.core.delivery.BindOptions;
 import io.tabletrelay.core.delivery.DeadLetters;
 import io.tabletrelay.core.delivery.DiskTasks;
+import io.tabletrelay.core.delivery.EventPlace;
 import io.tabletrelay.core.delivery.Subscription;
 import io.tabletrelay.core.metrics.PipeMetrics;
 import io.tabletrelay.core.store.folder.PipeStore;
 import io.tabletrelay.core.store.folder.SubscriptionFiles;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.ToLongFunction;
@@ -329,6 +332,15 @@ final class OpenSubscriptions implements AllSubscriptions {
             largest = Math.max(largest, of.applyAsLong(each.subscription()));
         }
         return largest;
+    }
+
+    /** Where an event is for each of them, by their names. */
+    Map<String, EventPlace> placesOf(long id) {
+        Map<String, EventPlace> places = new LinkedHashMap<>();
+        for (OpenSubscription each : existing) {
+            places.put(each.name(), each.subscription().placeOf(id, each.files().start()));
+        }
+        return places;
     }
 
     int inFlight() {

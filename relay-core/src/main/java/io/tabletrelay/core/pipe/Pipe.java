@@ -8,6 +8,7 @@ import io.tabletrelay.core.delivery.BindOptions;
 import io.tabletrelay.core.delivery.DeadLetter;
 import io.tabletrelay.core.delivery.DeliverySink;
 import io.tabletrelay.core.delivery.EventState;
+import io.tabletrelay.core.delivery.Explained;
 import io.tabletrelay.core.delivery.HandledCount;
 import io.tabletrelay.core.delivery.LetterContent;
 import io.tabletrelay.core.delivery.LetterSelection;
@@ -46,6 +47,9 @@ public interface Pipe {
 
     /** Where one event is. */
     CompletionStage<EventState> stateOf(long id);
+
+    /** Where one event is and why, in words. {@code subscription}: the only one that is asked about; empty: all. */
+    CompletionStage<Explained> explain(long id, String subscription);
 
     /** The highest sequence of that producer that was stored, or used up by a publish without payloads; 0: none. */
     CompletionStage<Long> lastSequence(String producer);

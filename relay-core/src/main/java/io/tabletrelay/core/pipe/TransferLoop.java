@@ -6,6 +6,7 @@ import io.tabletrelay.api.RelayException;
 import io.tabletrelay.core.delivery.BindOptions;
 import io.tabletrelay.core.delivery.Consumer;
 import io.tabletrelay.core.delivery.DeadLetters;
+import io.tabletrelay.core.delivery.Explained;
 import io.tabletrelay.core.delivery.Subscription;
 import io.tabletrelay.core.metrics.PipeMetrics;
 import io.tabletrelay.core.store.DamageException;
@@ -248,6 +249,22 @@ final class TransferLoop {
         String why = current == null ? reason : current.trouble();
         boolean bound = bindings.any();
         return before.is(state, now, why, bound) ? before : new Standing(state, now, why, bound);
+    }
+
+    void explain(Explaining question, CompletableFuture<Explained> result) {
+        request(new Request(
+                current -> {
+                    Explaining.Places places = question.look(current);
+                    askLetters(letters -> question.explain(places, letters), result);
+                },
+                why -> {
+                    Explained answer = question.explain(why);
+                    if (answer == null) {
+                        result.completeExceptionally(why);
+                    } else {
+                        result.complete(answer);
+                    }
+                }));
     }
 
     /** Asks the dead letters by an I/O task. */

@@ -259,6 +259,11 @@ final class ConsumerSession implements Session, DeliverySink {
     }
 
     @Override
+    public String peer() {
+        return connection.peer();
+    }
+
+    @Override
     public void bound(@Nullable Bound answer) {
         out.control(FrameCodec.text(LineCodec.READY));
         synchronized (lock) {

@@ -173,6 +173,11 @@ final class ConsumingSide implements DeliverySink {
     }
 
     @Override
+    public String peer() {
+        return connection.peer();
+    }
+
+    @Override
     public void bound(@Nullable Bound answer) {
         Map<String, Object> said = new LinkedHashMap<>();
         said.put("pipe", asked.pipe().value());

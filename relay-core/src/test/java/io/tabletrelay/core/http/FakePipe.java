@@ -12,6 +12,7 @@ import io.tabletrelay.core.delivery.BindOptions;
 import io.tabletrelay.core.delivery.DeadLetter;
 import io.tabletrelay.core.delivery.DeliverySink;
 import io.tabletrelay.core.delivery.EventState;
+import io.tabletrelay.core.delivery.Explained;
 import io.tabletrelay.core.delivery.HandledCount;
 import io.tabletrelay.core.delivery.LetterContent;
 import io.tabletrelay.core.delivery.LetterSelection;
@@ -201,6 +202,14 @@ public final class FakePipe implements Pipe {
     public synchronized CompletionStage<EventState> stateOf(long id) {
         String state = id <= stored.size() ? "undelivered" : "unknown";
         return CompletableFuture.completedFuture(new EventState(id, state, 0, ""));
+    }
+
+    @Override
+    public CompletionStage<Explained> explain(long id, String subscription) {
+        List<Explained.OfSubscription> one =
+                List.of(new Explained.OfSubscription(subscription, "for subscription " + subscription + " it is fine"));
+        return CompletableFuture.completedFuture(
+                Explained.of(name.value(), id, subscription.isEmpty() ? List.of() : one, "nobody knows"));
     }
 
     @Override

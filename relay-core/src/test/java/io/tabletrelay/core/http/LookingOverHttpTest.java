@@ -87,6 +87,22 @@ class LookingOverHttpTest {
     }
 
     @Test
+    void anEventIsExplainedForAllSubscriptionsOrOne() {
+        http.pipes.pipe("plant");
+
+        assertThat(json(http.get("/v1/pipes/plant/events/3/explain"))
+                        .get("text")
+                        .asText())
+                .isEqualTo("event 3 of pipe plant: nobody knows");
+        JsonNode ofOne = json(http.get("/v1/pipes/plant/events/3/explain?subscription=a%2Fb"));
+        assertThat(ofOne.get("text").asText()).isEqualTo("event 3 of pipe plant: for subscription a/b it is fine");
+        assertThat(ofOne.get("subscriptions").findValuesAsText("name")).containsExactly("a/b");
+        assertThat(http.get("/v1/pipes/plant/events/x/explain").statusCode()).isEqualTo(400);
+        assertThat(http.post("/v1/pipes/plant/events/3/explain", "").statusCode())
+                .isEqualTo(405);
+    }
+
+    @Test
     void aProducersLastSequenceIsShown() {
         assertThat(http.post("/v1/pipes/plant/events?type=json&producer=a%2Fb&sequence=1", "{}")
                         .statusCode())

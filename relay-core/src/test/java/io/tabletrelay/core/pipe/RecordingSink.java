@@ -17,6 +17,9 @@ final class RecordingSink implements DeliverySink {
     final List<String> said = new CopyOnWriteArrayList<>();
     final List<Long> ids = new CopyOnWriteArrayList<>();
     final List<String> payloads = new CopyOnWriteArrayList<>();
+    /** False: the connection takes nothing. */
+    volatile boolean writable = true;
+
     private volatile LongConsumer onDeliver = id -> {};
     private volatile Runnable onBound = () -> {};
     private final AtomicLong given = new AtomicLong();
@@ -69,7 +72,7 @@ final class RecordingSink implements DeliverySink {
 
     @Override
     public boolean writable() {
-        return true;
+        return writable;
     }
 
     @Override

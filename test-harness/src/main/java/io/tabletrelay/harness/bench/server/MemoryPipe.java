@@ -8,6 +8,7 @@ import io.tabletrelay.core.delivery.BindOptions;
 import io.tabletrelay.core.delivery.DeadLetter;
 import io.tabletrelay.core.delivery.DeliverySink;
 import io.tabletrelay.core.delivery.EventState;
+import io.tabletrelay.core.delivery.Explained;
 import io.tabletrelay.core.delivery.HandledCount;
 import io.tabletrelay.core.delivery.LetterContent;
 import io.tabletrelay.core.delivery.LetterSelection;
@@ -115,6 +116,11 @@ final class MemoryPipe implements Pipe {
 
     @Override
     public CompletionStage<HandledCount> redrive(LetterSelection which) {
+        throw new UnsupportedOperationException("nothing is stored here");
+    }
+
+    @Override
+    public CompletionStage<Explained> explain(long id, String subscription) {
         throw new UnsupportedOperationException("nothing is stored here");
     }
 
