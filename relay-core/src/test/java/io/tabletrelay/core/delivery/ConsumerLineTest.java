@@ -2,8 +2,10 @@ package io.tabletrelay.core.delivery;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.tabletrelay.api.ErrorCode;
 import io.tabletrelay.api.RelayException;
 import io.tabletrelay.core.config.DeliveryConfig;
+import io.tabletrelay.core.delivery.BindOptions.Mode;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -114,6 +116,103 @@ class ConsumerLineTest {
         line.gone(a, true, 2);
 
         assertThat(said).containsExactly("a bound", "a taken", "a lost");
+    }
+
+    @Test
+    void whoTakesOverAsksNobodyAndLateAcksOfTheOldHolderCount() {
+        Consumer newcomer = consumer("n", Mode.TAKEOVER);
+        line.join(a, 0);
+        line.join(newcomer, 1);
+
+        assertThat(said).containsExactly("a bound", "a taken", "a takenOver", "a left", "n bound", "n taken");
+        assertThat(line.holders()).containsExactly(newcomer);
+        assertThat(a.everBound()).isTrue();
+    }
+
+    @Test
+    void whoStandsByWaitsBehindAllOthersAndProbesNobody() {
+        Consumer spare = consumer("s", Mode.STANDBY);
+        line.join(a, 0);
+        line.join(spare, 0);
+        assertThat(said).containsExactly("a bound", "a taken");
+
+        line.join(b, 0);
+        line.gone(a, true, 1);
+        assertThat(line.holders()).containsExactly(b);
+
+        line.gone(b, true, 2);
+        assertThat(line.holders()).containsExactly(spare);
+    }
+
+    @Test
+    void thoseWhoShareHoldItTogether() {
+        Consumer x = consumer("x", Mode.SHARED);
+        Consumer y = consumer("y", Mode.SHARED);
+        line.join(x, 0);
+        line.join(y, 0);
+        assertThat(line.holders()).containsExactly(x, y);
+
+        line.gone(x, true, 1);
+        assertThat(line.holders()).containsExactly(y);
+        assertThat(said).containsExactly("x bound", "x taken", "y bound", "y taken", "x lost");
+    }
+
+    @Test
+    void whoWantsItAloneIsRefusedByThoseWhoShareAndProbesOneThatIsLeft() {
+        Consumer x = consumer("x", Mode.SHARED);
+        Consumer y = consumer("y", Mode.SHARED);
+        line.join(x, 0);
+        line.join(y, 0);
+        said.clear();
+
+        line.join(a, 0);
+        assertThat(said).containsExactly("a refused");
+
+        line.gone(y, true, 1);
+        line.join(b, 2);
+        assertThat(said).containsExactly("a refused", "y lost", "x probed");
+    }
+
+    @Test
+    void whoWouldShareAsksOneThatHasItAlone() {
+        Consumer x = consumer("x", Mode.SHARED);
+        line.join(a, 0);
+        line.join(x, 0);
+        assertThat(said).containsExactly("a bound", "a taken", "a probed");
+
+        line.life(a, true, 1);
+        assertThat(said).endsWith("x refused");
+    }
+
+    @Test
+    void whoIsRefusedByHandHasNothingToDoWithItAnyMore() {
+        Consumer spare = consumer("s", Mode.STANDBY);
+        line.join(a, 0);
+        line.join(b, 0);
+        line.join(spare, 0);
+        said.clear();
+
+        line.refuse(each -> each != spare, new RelayException(ErrorCode.PIPE_FAILED, "its disk is gone"));
+        assertThat(said).containsExactly("a left", "a refused", "b refused");
+        assertThat(line.isEmpty()).isFalse();
+
+        line.join(c, 1);
+        assertThat(line.holders()).containsExactly(c);
+    }
+
+    private Consumer consumer(String name, Mode mode) {
+        BindOptions options = new BindOptions(
+                BindOptions.Dialect.TWO,
+                "s",
+                new BindOptions.Start.Earliest(),
+                10,
+                1 << 20,
+                1,
+                false,
+                mode,
+                false,
+                false);
+        return new Consumer(new NamedSink(name), options, DeliveryConfig.DEFAULT);
     }
 
     private final class NamedSink implements DeliverySink {

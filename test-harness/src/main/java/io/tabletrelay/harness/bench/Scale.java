@@ -18,8 +18,6 @@ import java.util.List;
  */
 final class Scale implements Scenario.Measurement {
     static final String NAME = "scale";
-    /** So many publishes make all pipes and bring them past their first steps of growth, before it counts. */
-    private static final int EVENTS_TO_GROW = 500_000;
 
     @Override
     public int rounds(BenchPlan plan) {
@@ -69,7 +67,7 @@ final class Scale implements Scenario.Measurement {
                 ServerProcess server = bench.server(variant);
                 long events = bench.plan().backlogEvents();
                 server.open();
-                server.push(EVENTS_TO_GROW);
+                server.push(events / 2); // makes the pipes, and brings them past their first steps of growth
                 server.awaitPushed();
                 server.push(events);
                 double seconds = server.awaitPushed() / 1e9;

@@ -65,7 +65,7 @@ class BenchIT {
                         .singleElement()
                         .satisfies(value -> assertThat(value).isFinite().isNotNegative()));
         assertThat(report.aims())
-                .hasSize(19)
+                .hasSize(28)
                 .filteredOn(aim -> !aim.aim().startsWith("CPU")) // so little that the clock may not have ticked
                 .allSatisfy(aim ->
                         assertThat(aim.measured()).as("%s", aim).isFinite().isNotNegative());

@@ -96,7 +96,7 @@ final class TestRelay implements AutoCloseable {
         return BoundClient.bind(relay.wsPort(), pipe);
     }
 
-    /** Publishes the numbers one by one, in order; each is an event of eight bytes. */
+    /** Publishes the numbers at once; each is an event of eight bytes, and which is stored first is not said. */
     CompletableFuture<Void> publishing(String pipe, int first, int last) {
         List<CompletableFuture<?>> stored = new ArrayList<>();
         for (int number = first; number <= last; number++) {
@@ -105,9 +105,11 @@ final class TestRelay implements AutoCloseable {
         return CompletableFuture.allOf(stored.toArray(CompletableFuture<?>[]::new));
     }
 
-    /** Publishes the numbers and waits until they are confirmed. */
+    /** Publishes the numbers in order: each is confirmed before the next. */
     void publish(String pipe, int first, int last) throws Exception {
-        publishing(pipe, first, last).get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+        for (int number = first; number <= last; number++) {
+            publishing(pipe, number, number).get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+        }
     }
 
     /** Publishes one event of these bytes. */
