@@ -104,8 +104,8 @@ final class TransferLoop {
     /** One turn, after the commands. Returns how much was done; more than nothing means: call again soon. */
     int doWork() {
         if (bindings.expireProbes()) {
-            return 1; // what the newcomer acked before it was bound is among the commands now, and goes ahead of
-            // deliveries
+            // what the newcomer acked before it was bound is among the commands now, and goes ahead of deliveries
+            return 1;
         }
         if (state == FilesState.FAILED && now() - retryAtNanos >= 0) {
             state = FilesState.OPENING;
